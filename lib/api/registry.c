@@ -136,8 +136,8 @@ static const coll_algorithm *const neighbor_alltoall_table[] = {
 
 static const coll_algorithm *const exscan_table[] = {
     &coll_exscan_native,
-    &coll_exscan_linear,
-    &coll_exscan_recursive_doubling,
+    &coll_scan_linear,
+    &coll_scan_recursive_doubling,
     NULL,
 };
 

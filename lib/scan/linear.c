@@ -75,14 +75,10 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return coll_scan_open(args, size, memory, plan_round);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-#define LINEAR                                                                                     \
-    {                                                                                              \
-        .name = "linear", .summary = "sums pass from rank to rank, in segments",                   \
-        .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),             \
-                   COLL_PARAM_WINDOW("segments in flight", 4)},                                    \
-        .planner = &planner                                                                        \
-    }
-
-const coll_algorithm coll_scan_linear = LINEAR, coll_exscan_linear = LINEAR;
+const coll_algorithm coll_scan_linear = {
+    .name = "linear",
+    .summary = "sums pass from rank to rank, in segments",
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("segments in flight", 4)},
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+};

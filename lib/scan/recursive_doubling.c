@@ -88,15 +88,11 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return coll_scan_open(args, size, memory, plan_round);
 }
 
-static const coll_planner planner = {.size = plan_size, .plan = make_plan};
-
-#define RECURSIVE_DOUBLING                                                                         \
-    {                                                                                              \
-        .name = "recursive_doubling", .summary = "sums of twice as many ranks in each turn",       \
-        .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),                               \
-                   COLL_PARAM_WINDOW("segments in flight", 4)},                                    \
-        .reproducible = true, .planner = &planner                                                  \
-    }
-
-const coll_algorithm coll_scan_recursive_doubling = RECURSIVE_DOUBLING,
-                     coll_exscan_recursive_doubling = RECURSIVE_DOUBLING;
+const coll_algorithm coll_scan_recursive_doubling = {
+    .name = "recursive_doubling",
+    .summary = "sums of twice as many ranks in each turn",
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
+               COLL_PARAM_WINDOW("segments in flight", 4)},
+    .reproducible = true,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+};

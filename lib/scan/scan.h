@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scan and exscan algorithms; their tables are in lib/api/registry.c. */
+/* The algorithms of both scan and exscan; their tables are in lib/api/registry.c. */
 #ifndef COLL_LIB_SCAN_SCAN_H
 #define COLL_LIB_SCAN_SCAN_H
 
 #include "lib/plan/plan.h"
 
-extern const coll_algorithm coll_scan_linear, coll_scan_recursive_doubling, coll_exscan_linear,
-    coll_exscan_recursive_doubling;
+extern const coll_algorithm coll_scan_linear, coll_scan_recursive_doubling;
 
 /* Round I handles segment I. */
 typedef struct coll_scan_plan {

@@ -213,7 +213,7 @@ static const struct row {
     {BARRIER, .ranks = 64, .algorithm = &coll_barrier_usual_doubling},
     {BARRIER, .algorithm = &coll_barrier_dissemination, .first = 2},
     {SCAN, .algorithm = &coll_scan_linear, .first = WHOLE},
-    {EXSCAN, .algorithm = &coll_exscan_linear, .first = WHOLE},
+    {EXSCAN, .algorithm = &coll_scan_linear, .first = WHOLE},
 };
 
 static bool fits(const struct row *row, const coll_shape *call) {
