@@ -82,6 +82,13 @@ coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count co
     return shifted;
 }
 
+void coll_data_pack(const coll_data *data, size_t from, size_t length, void *bytes) {
+    if (data->map)
+        coll_typemap_pack(data->map, data->buffer, data->count, from, length, bytes);
+    else
+        memcpy(bytes, data->base + from, length);
+}
+
 void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes) {
     if (data->map)
         coll_data_store(data, from, length, bytes);
@@ -101,7 +108,7 @@ void coll_data_copy(const coll_data *into, const coll_data *from) {
 void *coll_data_read(const coll_data *data, size_t from, size_t length, void *segment) {
     if (!data->map)
         return data->base + from;
-    coll_typemap_pack(data->map, data->buffer, data->count, from, length, segment);
+    coll_data_pack(data, from, length, segment);
     return segment;
 }
 

@@ -54,6 +54,9 @@ static inline void coll_data_close(coll_data *data) {
  */
 coll_data coll_data_shifted(const coll_data *data, MPI_Aint offset, MPI_Count count, size_t bytes);
 
+/* Copies the data's bytes [FROM, FROM + LENGTH) to BYTES. */
+void coll_data_pack(const coll_data *data, size_t from, size_t length, void *bytes);
+
 /* Writes LENGTH bytes from BYTES to the data, beginning with its byte FROM. */
 void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes);
 

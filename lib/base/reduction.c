@@ -63,12 +63,6 @@ static int apply_op(const coll_reduction *reduction, const void *from, void *int
     return PMPI_Reduce_local(from, into, (int)elements, reduction->type, reduction->op);
 }
 
-static void pack_bytes(const coll_data *data, size_t from, size_t length, void *bytes) {
-    const void *packed = coll_data_read(data, from, length, bytes);
-    if (packed != bytes)
-        memcpy(bytes, packed, length);
-}
-
 /*
  * Combines elements that have the packed layout in memory. USER is the operand in the data or in
  * OTHERS.
@@ -111,19 +105,19 @@ static int combine_laid_out(const coll_reduction *reduction, const coll_operands
         return apply_op(reduction, laid.buffer, user, elements);
     if (!o->others && !o->bytes_first) {
         int code = apply_op(reduction, user, laid.buffer, elements);
-        pack_bytes(&laid, 0, o->length, o->bytes);
+        coll_data_pack(&laid, 0, o->length, o->bytes);
         if (!o->to_bytes)
             coll_data_write(o->data, o->from, o->length, o->bytes);
         return code;
     }
     coll_data other = spare_data(reduction, o->data, spare + piece_bytes(reduction), elements);
     if (!o->others)
-        pack_bytes(o->data, o->from, o->length, o->bytes);
+        coll_data_pack(o->data, o->from, o->length, o->bytes);
     coll_data_write(&other, 0, o->length, o->others ? user : o->bytes);
     const coll_data *first = o->bytes_first ? &laid : &other,
                     *second = o->bytes_first ? &other : &laid;
     int code = apply_op(reduction, first->buffer, second->buffer, elements);
-    pack_bytes(second, 0, o->length, o->to_bytes ? o->bytes : user);
+    coll_data_pack(second, 0, o->length, o->to_bytes ? o->bytes : user);
     return code;
 }
 

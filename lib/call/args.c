@@ -510,9 +510,7 @@ static void pack_blocks(const coll_call_args *call) {
         const coll_data block = coll_blocks_at(&call->blocks, rank);
         if (block.bytes == 0)
             continue;
-        const void *packed = coll_data_read(&block, 0, block.bytes, to);
-        if (packed != to)
-            memcpy(to, packed, block.bytes);
+        coll_data_pack(&block, 0, block.bytes, to);
         to += block.bytes;
     }
 }

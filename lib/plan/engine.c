@@ -43,13 +43,10 @@ static void move_bytes(const coll_engine *engine, const coll_step *step, char *m
     for (int next = 0; left > 0; next++, from = 0) {
         coll_data block = block_of(engine, step, next);
         size_t length = coll_least(left, block.bytes - from);
-        if (store) {
+        if (store)
             coll_data_write(&block, from, length, memory);
-        } else {
-            const void *bytes = coll_data_read(&block, from, length, memory);
-            if (bytes != memory)
-                memcpy(memory, bytes, length);
-        }
+        else
+            coll_data_pack(&block, from, length, memory);
         memory += length;
         left -= length;
     }

@@ -221,11 +221,8 @@ static int send_segments(rank_state *p) {
                                          .epoch = p->epoch,
                                          .index = p->passed,
                                          .length = (uint32_t)length_of(p, p->passed)};
-        char *payload = coll_segment_header_payload(message);
-        const void *bytes =
-            coll_data_read(p->call->data, p->passed * p->buffers.segment, message->length, payload);
-        if (bytes != payload)
-            memcpy(payload, bytes, message->length);
+        coll_data_pack(p->call->data, p->passed * p->buffers.segment, message->length,
+                       coll_segment_header_payload(message));
         coll_segment_header_seal(message);
         int code = forward_segment(p);
         if (code != MPI_SUCCESS)
@@ -254,12 +251,8 @@ static action action_for(const rank_state *p, coll_segment_header *message) {
 }
 
 static int accept_segment(rank_state *p, coll_segment_header *message) {
-    size_t from = p->passed * p->buffers.segment;
-    char *payload = coll_segment_header_payload(message);
-    void *target = coll_data_target(p->call->data, from, payload);
-    if (target != payload)
-        memcpy(target, payload, message->length);
-    coll_data_store(p->call->data, from, message->length, payload);
+    coll_data_write(p->call->data, p->passed * p->buffers.segment, message->length,
+                    coll_segment_header_payload(message));
     int code = MPI_SUCCESS;
     if (p->next >= 0) {
         memcpy(outbox_message(p, slot_of(p)), message, coll_segment_header_bytes(message));
