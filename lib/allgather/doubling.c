@@ -68,10 +68,6 @@ static set set_for(const growth *by, int distance, int times) {
     return (set){.stride = stride, .count = (wanted - 1) / stride + 1};
 }
 
-static bool is_even(const coll_plan_args *args) {
-    return !args->blocks->layout.counts;
-}
-
 static size_t bytes_of(const coll_plan_args *args, set all) {
     int ranks = args->shape->topo->ranks, own = args->line->position;
     size_t bytes = 0;
@@ -88,7 +84,7 @@ static size_t bytes_of(const coll_plan_args *args, set all) {
 static int copy_set(const coll_plan_args *args, set all, bool to_scratch, int segment,
                     coll_step steps[]) {
     int ranks = args->shape->topo->ranks, own = args->line->position, count = 0;
-    bool merges = all.stride == 1 && is_even(args);
+    bool merges = all.stride == 1 && coll_blocks_even(args->blocks);
     size_t at = 0;
     for (int i = 0; i < all.count; i++) {
         int position = (own + all.from + i * all.stride) % ranks;
@@ -157,23 +153,17 @@ static int longest_message(const growth *by) {
     return most > last / by->radix ? most : last / by->radix;
 }
 
-/* Returns the most bytes that BLOCKS blocks can have. */
-static size_t bytes_of_longest(const coll_plan_args *args, int blocks) {
-    size_t all = 0;
-    for (int position = 0; position < args->shape->topo->ranks; position++)
-        all += coll_plan_args_block(args, args->blocks, position);
-    return coll_least(all, (size_t)blocks * coll_blocks_longest(args->blocks));
-}
-
 static coll_plan_size size_of(const coll_plan_args *args, bool near_first) {
     const growth by = growth_of(args, near_first);
     int ranks = args->shape->topo->ranks, others = (by.radix < ranks ? by.radix : ranks) - 1,
         longest = longest_message(&by);
-    bool merges = near_first && is_even(args);
+    bool merges = near_first && coll_blocks_even(args->blocks);
     return (coll_plan_size){.window = 1,
                             .steps = merges ? 2 + 4 * others : longest + 2 * others + ranks - 1,
                             .segments = 1 + others,
-                            .segment = bytes_of_longest(args, longest),
+                            .segment =
+                                coll_least(coll_blocks_sum(args->blocks),
+                                           (size_t)longest * coll_blocks_longest(args->blocks)),
                             .own_bytes = sizeof(growth_plan)};
 }
 

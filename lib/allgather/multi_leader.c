@@ -74,14 +74,10 @@ static pieces pieces_of(const coll_leaders *leaders, const coll_leaders_turn *tu
          positions_in(leaders, cut, middle - behind, end - middle)}};
 }
 
-static bool is_even(const coll_plan_args *args) {
-    return !args->blocks->layout.counts;
-}
-
 /* Adds the copies of the blocks of RUN to the round's memory, or from there: one copy if all blocks
  * have the same length. */
 static void copy_run(draft *d, coll_run run, bool to_scratch) {
-    const int merged = is_even(d->args) ? run.count : 1;
+    const int merged = coll_blocks_even(d->args->blocks) ? run.count : 1;
     for (int position = run.first; position < run.first + run.count; position += merged) {
         const size_t bytes =
             (size_t)merged * coll_plan_args_block(d->args, d->args->blocks, position);
@@ -140,18 +136,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-static size_t bytes_of_all(const coll_plan_args *args) {
-    const int ranks = args->shape->topo->ranks;
-    size_t all = is_even(args) ? (size_t)ranks * args->shape->bytes : 0;
-    for (int position = 0; position < ranks && !is_even(args); position++)
-        all += coll_plan_args_block(args, args->blocks, position);
-    return all;
-}
-
 /* A rank sends or receives each block at most once in a round. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const int ranks = args->shape->topo->ranks;
-    return coll_leaders_plan_size(args, is_even(args) ? PIECES : ranks, ranks, bytes_of_all(args));
+    return coll_leaders_plan_size(args, coll_blocks_even(args->blocks) ? PIECES : ranks, ranks,
+                                  coll_blocks_sum(args->blocks));
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {

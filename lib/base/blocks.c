@@ -88,8 +88,13 @@ size_t coll_blocks_longest(const coll_blocks *blocks) {
     return longest;
 }
 
-bool coll_blocks_even(const coll_blocks *blocks) {
-    return !blocks->layout.counts;
+size_t coll_blocks_sum(const coll_blocks *blocks) {
+    size_t sum = 0;
+    if (coll_blocks_even(blocks))
+        return (size_t)blocks->ranks * coll_blocks_bytes(blocks, 0);
+    for (int rank = 0; rank < blocks->ranks; rank++)
+        sum += coll_blocks_bytes(blocks, rank);
+    return sum;
 }
 
 coll_data coll_blocks_at(const coll_blocks *blocks, int rank) {
@@ -102,6 +107,6 @@ coll_data coll_blocks_at(const coll_blocks *blocks, int rank) {
 }
 
 bool coll_blocks_in_a_row(const coll_blocks *blocks) {
-    return !blocks->layout.counts && coll_data_in_place(&blocks->longest) &&
+    return coll_blocks_even(blocks) && coll_data_in_place(&blocks->longest) &&
            (MPI_Count)blocks->extent == blocks->size;
 }

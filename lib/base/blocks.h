@@ -47,12 +47,15 @@ void coll_blocks_close(coll_blocks *blocks);
 /* Describes the same blocks as if the buffer began OFFSET bytes later. */
 void coll_blocks_move(coll_blocks *blocks, MPI_Aint offset);
 
-/* Return the size in bytes of RANK's block, and of the longest block. */
+/* Return the size in bytes of RANK's block, of the longest block, and of all blocks together. */
 size_t coll_blocks_bytes(const coll_blocks *blocks, int rank);
 size_t coll_blocks_longest(const coll_blocks *blocks);
+size_t coll_blocks_sum(const coll_blocks *blocks);
 
 /* Returns whether the call gave one count for all ranks. */
-bool coll_blocks_even(const coll_blocks *blocks);
+static inline bool coll_blocks_even(const coll_blocks *blocks) {
+    return !blocks->layout.counts;
+}
 
 /* Returns the block of RANK. The result borrows from BLOCKS; do not close it. */
 coll_data coll_blocks_at(const coll_blocks *blocks, int rank);

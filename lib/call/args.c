@@ -303,11 +303,9 @@ static int set_displacements(coll_call_args *call, coll_blocks_layout *layout, M
  * which all ranks know all sizes.
  */
 static size_t mean_block_bytes(const coll_blocks *blocks) {
-    size_t all = 0, ranks = (size_t)blocks->ranks;
-    if (!blocks->layout.counts)
+    if (coll_blocks_even(blocks))
         return coll_blocks_longest(blocks);
-    for (int rank = 0; rank < blocks->ranks; rank++)
-        all += coll_blocks_bytes(blocks, rank);
+    const size_t all = coll_blocks_sum(blocks), ranks = (size_t)blocks->ranks;
     return all / ranks + (all % ranks > 0);
 }
 
@@ -495,12 +493,9 @@ size_t coll_call_args_amount(const coll_call_args *call) {
     const coll_blocks *blocks = call->has_blocks   ? &call->blocks
                                 : call->has_inputs ? &call->inputs
                                                    : NULL;
-    size_t all = 0;
     if (call->shape.bytes != COLL_BYTES_UNKNOWN)
         return call->shape.bytes;
-    for (int rank = 0; blocks && rank < blocks->ranks; rank++)
-        all += coll_blocks_bytes(blocks, rank);
-    return blocks ? all : call->data.bytes;
+    return blocks ? coll_blocks_sum(blocks) : call->data.bytes;
 }
 
 /* Packs the blocks one after the other to the copy. */

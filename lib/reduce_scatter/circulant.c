@@ -41,7 +41,7 @@ static size_t segment_of(const coll_plan_args *args) {
 
 /* Returns whether all blocks have equal length and are not cut into segments. */
 static bool is_whole(const coll_plan_args *args, size_t segment) {
-    return !args->input->layout.counts && segment == args->shape->bytes;
+    return coll_blocks_even(args->input) && segment == args->shape->bytes;
 }
 
 /* Returns the position of the block K places behind this rank's own. */

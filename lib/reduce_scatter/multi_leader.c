@@ -97,9 +97,9 @@ static void pack(draft *d, coll_run run, sum *into) {
     const int ranks = d->args->shape->topo->ranks;
     for (int i = 0, count; i < run.count; i += count) {
         const int position = (run.first + i) % ranks, left = run.count - i;
-        count = d->args->input->layout.counts ? 1
-                : position + left > ranks     ? ranks - position
-                                              : left;
+        count = !coll_blocks_even(d->args->input) ? 1
+                : position + left > ranks         ? ranks - position
+                                                  : left;
         const size_t bytes = bytes_of(d, (coll_run){position, count});
         if (bytes == 0)
             continue;
@@ -237,13 +237,11 @@ static size_t start_bytes(const coll_plan_args *args) {
  * scratch memory. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_node_pairs_extent all = coll_node_pairs_measure(args);
-    const bool even = !args->input->layout.counts;
+    const bool even = coll_blocks_even(args->input);
     const int p = args->shape->topo->ranks;
-    const size_t longest = coll_blocks_longest(args->input);
-    size_t total = 0, most = 0;
+    const size_t longest = coll_blocks_longest(args->input), total = coll_blocks_sum(args->input);
+    size_t most = 0;
     int steps = 0;
-    for (int position = 0; position < p; position++)
-        total += coll_plan_args_block(args, args->input, position);
     for (int position = 0, ranks; position < p; position += ranks) {
         ranks = coll_plan_args_ranks(args, position, COLL_UNIT_NODE);
         const int messages = coll_node_pairs_messages(&all, ranks),
