@@ -248,33 +248,24 @@ static int describe_data(coll_call_args *call) {
                : code;
 }
 
+/* Describes a reduce or an exscan, whose input is not in the data. Only the root of a reduce has
+ * data, and all ranks but 0 of an exscan: rank 0 gets no result, and may pass no buffer for it. In
+ * an exscan the input must be read before the results are written, so in-place input is copied. */
 static int describe_reduce(coll_call_args *call) {
     const coll_user *user = call->user;
-    bool in_place = user->send == MPI_IN_PLACE;
+    const bool in_place = user->send == MPI_IN_PLACE,
+               excludes = call->operation == COLL_OPERATION_EXSCAN;
     int code = open_data(call, &call->input, in_place ? user->receive : user->send,
                          user->receive_count, user->receive_type);
     call->shape.bytes = call->input.bytes;
-    if (code == MPI_SUCCESS && is_root(call))
+    if (code == MPI_SUCCESS && (excludes ? call->comm->rank > 0 : is_root(call)))
         code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
-    if (call->comm->ranks == 1 && !in_place) {
+    if (code == MPI_SUCCESS && excludes && in_place)
+        copy_elements(call, user->receive_count);
+    if (!excludes && call->comm->ranks == 1 && !in_place) {
         call->own = call->input;
         call->own_into = call->data;
     }
-    return code;
-}
-
-/* Describes an exscan. Its input must be read before the results are written, so in-place input is
- * copied. Rank 0 gets no result, and may pass no buffer for it. */
-static int describe_exscan(coll_call_args *call) {
-    const coll_user *user = call->user;
-    bool in_place = user->send == MPI_IN_PLACE;
-    int code = open_data(call, &call->input, in_place ? user->receive : user->send,
-                         user->receive_count, user->receive_type);
-    call->shape.bytes = call->input.bytes;
-    if (code == MPI_SUCCESS && call->comm->rank > 0)
-        code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
-    if (code == MPI_SUCCESS && in_place)
-        copy_elements(call, user->receive_count);
     return code;
 }
 
@@ -442,7 +433,7 @@ static int describe_call(coll_call_args *call) {
         [COLL_OPERATION_GATHER] = describe_gather,
         [COLL_OPERATION_ALLREDUCE] = describe_data,
         [COLL_OPERATION_SCAN] = describe_data,
-        [COLL_OPERATION_EXSCAN] = describe_exscan,
+        [COLL_OPERATION_EXSCAN] = describe_reduce,
         [COLL_OPERATION_REDUCE] = describe_reduce,
         [COLL_OPERATION_REDUCE_SCATTER] = describe_reduce_scatter,
         [COLL_OPERATION_ALLGATHER] = describe_allgather,
