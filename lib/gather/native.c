@@ -63,40 +63,23 @@ static int call_gatherv(const coll_exec_args *call, const void *mine, int count,
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
-static int root_gather_even(const coll_exec_args *call, size_t segment, char *segments) {
-    size_t bytes = call->args.shape->bytes;
-    if (segment == bytes && coll_blocks_in_a_row(call->args.blocks)) {
-        coll_data first = coll_blocks_at(call->args.blocks, 0);
-        return call_gather(call, MPI_IN_PLACE, (int)bytes, coll_data_target(&first, 0, NULL));
-    }
-    int code = MPI_SUCCESS;
-    for (size_t from = 0; from < bytes && code == MPI_SUCCESS; from += segment) {
-        size_t length = bytes - from < segment ? bytes - from : segment;
-        code = call_gather(call, MPI_IN_PLACE, (int)length, segments);
-        if (code == MPI_SUCCESS)
-            store_segments(call, from, length, segments);
-    }
-    return code;
-}
-
-static int rank_gather_even(const coll_exec_args *call, size_t segment, char *memory) {
-    const coll_data *mine = call->data;
-    int code = MPI_SUCCESS;
-    for (size_t from = 0; from < mine->bytes && code == MPI_SUCCESS; from += segment) {
-        size_t length = mine->bytes - from < segment ? mine->bytes - from : segment;
-        code = call_gather(call, coll_data_read(mine, from, length, memory), (int)length, NULL);
-    }
-    return code;
-}
-
 static int run_even(const coll_exec_args *call) {
-    size_t segment = segment_of(call);
+    const coll_blocks *blocks = call->args.blocks; /* NULL unless this rank is the root */
+    const size_t bytes = call->args.shape->bytes, segment = segment_of(call);
     void *scratch;
     int code = coll_comm_scratch(call->comm, segment * (size_t)call->comm->ranks, &scratch);
-    if (code != MPI_SUCCESS)
-        return code;
-    return call->comm->rank == call->args.shape->root ? root_gather_even(call, segment, scratch)
-                                                      : rank_gather_even(call, segment, scratch);
+    if (code == MPI_SUCCESS && blocks && segment == bytes && coll_blocks_in_a_row(blocks))
+        return call_gather(call, MPI_IN_PLACE, (int)bytes,
+                           coll_data_target(&blocks->longest, 0, NULL));
+    for (size_t from = 0; from < bytes && code == MPI_SUCCESS; from += segment) {
+        const size_t length = coll_least(bytes - from, segment);
+        code = blocks ? call_gather(call, MPI_IN_PLACE, (int)length, scratch)
+                      : call_gather(call, coll_data_read(call->data, from, length, scratch),
+                                    (int)length, NULL);
+        if (code == MPI_SUCCESS && blocks)
+            store_segments(call, from, length, scratch);
+    }
+    return code;
 }
 
 /* Describes the root's blocks by MPI_Gatherv's ints. Returns false if the blocks are not contiguous
