@@ -49,7 +49,7 @@ typedef struct draft {
 
 /* Makes STEP depend on EARLIER, unless one of them is NONE. */
 static void add_dependency(draft *d, int step, int earlier) {
-    if (step != NONE && earlier != NONE)
+    if (step != NONE)
         coll_step_after(&d->steps[step], 0, earlier);
 }
 

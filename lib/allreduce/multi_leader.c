@@ -53,8 +53,7 @@ static coll_step *add_step(draft *d, coll_step step) {
 
 static void send_data(draft *d, int peer) {
     coll_step *send = add_step(d, coll_step_send(peer, d->what.from, d->what.length));
-    if (d->changed != NONE)
-        coll_step_after(send, 0, d->changed);
+    coll_step_after(send, 0, d->changed);
 }
 
 /* Adds a message of several sums in scratch memory. NUMBERS are the indices of these sums, counted

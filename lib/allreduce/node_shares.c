@@ -122,16 +122,11 @@ static size_t in_area(const draft *d, int area, coll_range range) {
     return (size_t)area * d->what.length + range.from - d->what.from;
 }
 
-static void add_dependency(draft *d, int step, int earlier) {
-    if (earlier != NONE)
-        coll_step_after(&d->steps[step], 0, earlier);
-}
-
 /* Adds a send of RANGE, after the last step so far that changes the data. Returns its step. */
 static int send_data(draft *d, int rank, coll_range range, size_t at) {
     const int sent = add_message(d, COLL_STEP_SEND, rank, range, at);
     if (range.length > 0)
-        add_dependency(d, sent, d->changed);
+        coll_step_after(&d->steps[sent], 0, d->changed);
     return sent;
 }
 
@@ -146,16 +141,16 @@ static void receive_and_combine(draft *d, int rank, coll_range range, bool befor
     d->steps[arrival].buffer = COLL_SCRATCH;
     if (range.length == 0)
         return;
-    const int sum = d->count++;
-    d->steps[sum] = coll_step_combine(COLL_DATA, range.from, range.length, false, before);
-    d->steps[sum].at = d->at;
+    coll_step *sum = &d->steps[d->count];
+    *sum = coll_step_combine(COLL_DATA, range.from, range.length, false, before);
+    sum->at = d->at;
     d->at += range.length;
-    add_dependency(d, sum, arrival);
+    coll_step_after(sum, 0, arrival);
     for (int i = 0; i < count; i++)
-        add_dependency(d, sum, sends[i]);
+        coll_step_after(sum, 0, sends[i]);
     if (count == 0)
-        add_dependency(d, sum, d->changed);
-    d->changed = sum;
+        coll_step_after(sum, 0, d->changed);
+    d->changed = d->count++;
 }
 
 static int rank_at(const draft *d, int place) {
@@ -250,7 +245,7 @@ static void exchange_results(draft *d, int sent) {
         const int received =
             add_message(d, COLL_STEP_RECEIVE, pair.rank, other, in_area(d, RESULTS, other));
         if (other.length > 0)
-            add_dependency(d, received, sent + i);
+            coll_step_after(&d->steps[received], 0, sent + i);
     }
 }
 
@@ -269,11 +264,11 @@ static void allgather_inside(draft *d) {
         }
         const int from = rank_at(d, cut.other.first + cut.index % cut.other.count),
                   received = served_by(d, cut.other, ranges);
-        for (int i = 0; i < received; i++)
-            add_dependency(
-                d,
-                add_message(d, COLL_STEP_RECEIVE, from, ranges[i], in_area(d, RESULTS, ranges[i])),
-                d->given[depth][i]);
+        for (int i = 0; i < received; i++) {
+            const int receive =
+                add_message(d, COLL_STEP_RECEIVE, from, ranges[i], in_area(d, RESULTS, ranges[i]));
+            coll_step_after(&d->steps[receive], 0, d->given[depth][i]);
+        }
     }
 }
 

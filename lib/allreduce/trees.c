@@ -25,8 +25,7 @@ coll_plan_size coll_trees_size(const coll_plan_args *args, int most) {
 coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after) {
     coll_step *added = &d->steps[d->count++];
     *added = step;
-    if (after != NONE)
-        coll_step_after(added, 0, after);
+    coll_step_after(added, 0, after);
     return added;
 }
 
@@ -46,8 +45,7 @@ static void receive_and_combine(coll_trees_draft *d, int peer, int segment, bool
     coll_step *sum = coll_trees_add(
         d, coll_step_combine(COLL_DATA, d->from, d->length, false, before), d->count - 1);
     sum->segment = segment;
-    if (after != NONE)
-        coll_step_after(sum, 0, after);
+    coll_step_after(sum, 0, after);
     d->changed = d->count - 1;
 }
 

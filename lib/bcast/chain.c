@@ -75,10 +75,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     if (plan->next >= 0) {
         coll_step *forward = &steps[count++];
         *forward = coll_step_send(plan->next, what.from, what.length);
-        if (received >= 0)
-            coll_step_after(forward, 0, received);
-        if (confirmed >= 0)
-            coll_step_after(forward, 0, confirmed);
+        coll_step_after(forward, 0, received);
+        coll_step_after(forward, 0, confirmed);
     }
     /* The confirmations of the last window of segments are not needed, so they are not sent. */
     bool wanted = (i + 1) % plan->step == 0 && i + 1 + window < base->rounds + plan->step;

@@ -38,8 +38,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
             coll_step *pass = &steps[count];
             *pass = coll_step_send(b->child[c], what.from, what.length);
             pass->lane = pass->segment = t;
-            if (received >= 0)
-                coll_step_after(pass, 0, received);
+            coll_step_after(pass, 0, received);
             if (round >= window) /* limits the messages in flight to a child */
                 coll_step_after(pass, (int)window, count);
             count++;

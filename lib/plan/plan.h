@@ -234,8 +234,10 @@ static inline bool coll_step_is_message(const coll_step *step) {
     return step->kind == COLL_STEP_SEND || step->kind == COLL_STEP_RECEIVE;
 }
 
+/* Adds a dependency on step WHICH of the round BACK rounds before; none if WHICH is negative. */
 static inline void coll_step_after(coll_step *step, int back, int which) {
-    step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which};
+    if (which >= 0)
+        step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which};
 }
 
 /* Adds a dependency that only limits congestion. */

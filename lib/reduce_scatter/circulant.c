@@ -78,8 +78,7 @@ static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
         step->block = block;
         step->segment = SUMS;
         step->at = plan->at[k];
-        if (count > 0)
-            coll_step_after(step, 0, count - 1);
+        coll_step_after(step, 0, count - 1);
         count++;
     }
     return count;

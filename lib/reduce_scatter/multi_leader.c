@@ -75,8 +75,7 @@ static void add_message(draft *d, coll_step_kind kind, int rank, size_t at, size
     coll_step *message = add_step(d, coll_step_message(kind, rank, 0, bytes));
     message->buffer = COLL_SCRATCH;
     message->at = at;
-    if (after >= 0)
-        coll_step_after(message, 0, after);
+    coll_step_after(message, 0, after);
 }
 
 /* Adds the combination of BYTES bytes of TOTAL with the bytes at AT, which the latest step has
@@ -86,7 +85,7 @@ static void add_to(draft *d, sum *total, size_t at, size_t bytes) {
     coll_step *combination = add_step(d, coll_step_combine(COLL_SCRATCH, at, bytes, true, true));
     combination->at = total->at;
     coll_step_after(combination, 0, received);
-    if (total->after >= 0 && total->after != received)
+    if (total->after != received)
         coll_step_after(combination, 0, total->after);
     total->after = d->count - 1;
 }
@@ -106,8 +105,7 @@ static void pack(draft *d, coll_run run, sum *into) {
         coll_step *copy = add_step(d, coll_step_copy(COLL_INPUT, 0, bytes, true));
         copy->block = position;
         copy->at = take(d, bytes);
-        if (into->after >= 0)
-            coll_step_after(copy, 0, into->after);
+        coll_step_after(copy, 0, into->after);
         into->after = d->count - 1;
     }
 }

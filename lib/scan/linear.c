@@ -35,8 +35,7 @@ static int scan_round(const coll_scan_plan *plan, size_t from, size_t length, co
         return count;
     steps[count] = send_on(plan, COLL_DATA, from, length);
     steps[count].segment = 1;
-    if (count > 0)
-        coll_step_after(&steps[count], 0, count - 1);
+    coll_step_after(&steps[count], 0, count - 1);
     return count + 1;
 }
 

@@ -54,8 +54,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         int above = plan->rank + (1 << turn), below = plan->rank - (1 << turn), read = latest;
         if (above < plan->ranks) {
             steps[count] = coll_step_send(above, from, length);
-            if (latest >= 0)
-                coll_step_after(&steps[count], 0, latest);
+            coll_step_after(&steps[count], 0, latest);
             read = count++;
         }
         if (below < lowest)
@@ -67,8 +66,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         *sum = coll_step_combine(COLL_DATA, from, length, false, true);
         sum->segment = ARRIVALS + turn;
         coll_step_after(sum, 0, count);
-        if (read >= 0)
-            coll_step_after(sum, 0, read);
+        coll_step_after(sum, 0, read);
         latest = count + 1;
         count += 2;
     }
