@@ -95,6 +95,19 @@ coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo 
     return extent;
 }
 
+int coll_rank_order_list(const coll_rank_order *line, const coll_topo *topo, coll_unit unit,
+                         int first[]) {
+    int units = 0, own = 0;
+    for (int position = 0; position < topo->ranks; position++) {
+        if (coll_rank_order_begins(line, topo, position, unit))
+            first[units++] = position;
+        if (position == line->position)
+            own = units - 1;
+    }
+    first[units] = topo->ranks;
+    return own;
+}
+
 const coll_rank_order *coll_rank_order_of(const coll_comm *comm, const coll_shape *call) {
     coll_rank_order *line = coll_comm_slot(comm, &coll_rank_order_key);
     int wanted = call->ordered ? BY_RANK : coll_rank_order_head(call) + 1;

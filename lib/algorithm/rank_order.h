@@ -69,6 +69,11 @@ typedef struct coll_extent {
 coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo *topo,
                                    coll_unit unit, coll_unit whole);
 
+/* Writes the position at which each UNIT begins, and the end of the last one, to FIRST. Returns the
+ * index of the UNIT that has this rank. */
+int coll_rank_order_list(const coll_rank_order *line, const coll_topo *topo, coll_unit unit,
+                         int first[]);
+
 /* Returns COMM's line for CALL, valid until the next call with another root. */
 const coll_rank_order *coll_rank_order_of(const coll_comm *comm, const coll_shape *call);
 

@@ -291,15 +291,6 @@ static uint64_t groups_of(const coll_plan_args *args) {
     return groups < most ? groups : most;
 }
 
-/* Sets FIRST to the positions at which the racks begin, and the end; the same on all ranks. */
-static void find_racks(const coll_plan_args *args, int *first) {
-    const coll_topo *topo = args->shape->topo;
-    for (int position = 0; position < topo->ranks; position++)
-        if (coll_plan_args_begins(args, position, COLL_UNIT_RACK))
-            *first++ = position;
-    *first = topo->ranks;
-}
-
 /*
  * A message that one rack sends in a round of a turn is received by the next rack in the same round
  * of that rack's next turn, so more rounds are in flight than one turn has. The window has at most
@@ -323,17 +314,16 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
-    int racks = args->shape->topo->racks, position = args->line->position;
+    int racks = args->shape->topo->racks;
     *plan = (racks_plan){.base = coll_plan_of(args, size, 0, plan_round),
                          .racks = racks,
                          .groups = groups_of(args),
                          .first = (int *)(plan + 1)};
-    find_racks(args, (int *)(plan + 1));
+    plan->rack =
+        coll_rank_order_list(args->line, args->shape->topo, COLL_UNIT_RACK, (int *)(plan + 1));
     for (int rack = 0; rack < racks; rack++)
         plan->rounds = size_of(plan, rack) >= plan->rounds ? size_of(plan, rack) + 1 : plan->rounds;
-    while (plan->first[plan->rack + 1] <= position)
-        plan->rack++;
-    plan->place = position - plan->first[plan->rack];
+    plan->place = args->line->position - plan->first[plan->rack];
     plan->ranks = size_of(plan, plan->rack);
     plan->base.rounds = (plan->groups + 1) * (uint64_t)racks * (uint64_t)plan->rounds;
     return &plan->base;

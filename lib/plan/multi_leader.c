@@ -92,22 +92,10 @@ coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t as
     return all;
 }
 
-int coll_list_nodes(const coll_plan_args *args, int first[]) {
-    const int ranks = args->shape->topo->ranks;
-    int nodes = 0, own = 0;
-    for (int position = 0; position < ranks; position++) {
-        if (coll_plan_args_begins(args, position, COLL_UNIT_NODE))
-            first[nodes++] = position;
-        if (position == args->line->position)
-            own = nodes - 1;
-    }
-    first[nodes] = ranks;
-    return own;
-}
-
 coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void *memory) {
     const coll_leaders_extent all = coll_leaders_measure(args, asked);
-    const int *first = memory, node = coll_list_nodes(args, memory),
+    const int *first = memory,
+              node = coll_rank_order_list(args->line, args->shape->topo, COLL_UNIT_NODE, memory),
               ranks = first[node + 1] - first[node], place = args->line->position - first[node];
     return (coll_leaders){.order = args->line->order,
                           .first = first,

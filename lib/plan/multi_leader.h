@@ -49,10 +49,6 @@ typedef struct coll_leaders_extent {
  * cost model chooses the radix. */
 coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t asked);
 
-/* Writes the position at which each node begins, and the end of the last one, to FIRST. Returns the
- * number of this rank's node. */
-int coll_list_nodes(const coll_plan_args *args, int first[]);
-
 /* The nodes as one rank sees them. */
 typedef struct coll_leaders {
     const int *order; /* the line */

@@ -28,7 +28,8 @@ int coll_node_pairs_forwards(const coll_node_pairs_extent *all, int ranks) {
 
 coll_node_pairs coll_node_pairs_open(const coll_plan_args *args, void *memory) {
     const coll_node_pairs_extent all = coll_node_pairs_measure(args);
-    const int *first = memory, node = coll_list_nodes(args, memory);
+    const int *first = memory,
+              node = coll_rank_order_list(args->line, args->shape->topo, COLL_UNIT_NODE, memory);
     return (coll_node_pairs){.order = args->line->order,
                              .first = first,
                              .nodes = all.nodes,

@@ -29,18 +29,10 @@ static size_t forest_bytes(const coll_plan_args *args) {
 }
 
 static void find_nodes(const coll_plan_args *args, forest *all, int rack[]) {
-    const coll_place *places = args->shape->topo->places;
-    const int *order = args->line->order, ranks = args->shape->topo->ranks;
-    all->nodes = 0;
-    for (int i = 0; i < ranks; i++) {
-        if (coll_plan_args_begins(args, i, COLL_UNIT_NODE)) {
-            all->first[all->nodes] = i;
-            rack[all->nodes++] = places[order[i]].rack;
-        }
-        if (i == args->line->position)
-            all->own = all->nodes - 1;
-    }
-    all->first[all->nodes] = ranks;
+    const coll_topo *topo = args->shape->topo;
+    all->own = coll_rank_order_list(args->line, topo, COLL_UNIT_NODE, all->first);
+    for (all->nodes = 0; all->first[all->nodes] < topo->ranks; all->nodes++)
+        rack[all->nodes] = topo->places[args->line->order[all->first[all->nodes]]].rack;
 }
 
 static void grow_forest(const coll_plan_args *args, void *memory) {
