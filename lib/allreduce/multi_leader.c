@@ -51,11 +51,6 @@ static coll_step *add_step(draft *d, coll_step step) {
     return &d->steps[d->count++];
 }
 
-static void send_data(draft *d, int peer) {
-    coll_step *send = add_step(d, coll_step_send(peer, d->what.from, d->what.length));
-    coll_step_after(send, 0, d->changed);
-}
-
 /* Adds a message of several sums in scratch memory. NUMBERS are the indices of these sums, counted
  * from offset d->at. */
 static coll_step *add_message(draft *d, coll_step_kind kind, int peer, coll_run numbers) {
@@ -98,7 +93,8 @@ static void combine(draft *d, int before, int count) {
 /* Sends the data to the ranks of TURN, and receives the sum of a run from each of its sources. */
 static void exchange(draft *d, const coll_leaders_turn *turn) {
     for (int i = 0; i < turn->sends; i++)
-        send_data(d, turn->to[i]);
+        coll_step_after(add_step(d, coll_step_send(turn->to[i], d->what.from, d->what.length)), 0,
+                        d->changed);
     for (int i = 0; i < turn->receives; i++)
         add_message(d, COLL_STEP_RECEIVE, turn->from[i],
                     (coll_run){coll_cut_number_of_run(&turn->cut, turn->cut.own, turn->run[i]), 1});
@@ -138,14 +134,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Plans --- */
 
-static size_t piece_of(const coll_plan_args *args) {
-    const coll_shape *shape = args->shape;
-    return coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes);
-}
-
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_leaders_extent all = coll_leaders_measure(args, args->values->at[RADIX]);
-    const size_t piece = piece_of(args), pieces = coll_segment_count(args->shape->bytes, piece);
+    const size_t piece = coll_segment_given(args),
+                 pieces = coll_segment_count(args->shape->bytes, piece);
     const int sums = all.node_cuts + all.cuts * (all.radix - 1),
               turns = all.node_cuts + all.cuts * (1 + all.node_cuts);
     return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW], pieces),
@@ -158,7 +150,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     leader_plan *plan = memory;
     plan->leaders = coll_leaders_open(args, args->values->at[RADIX], plan + 1);
-    plan->piece = piece_of(args);
+    plan->piece = coll_segment_given(args);
     plan->base =
         coll_plan_of(args, size, coll_segment_count(args->shape->bytes, plan->piece), plan_round);
     return &plan->base;

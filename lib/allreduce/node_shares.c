@@ -83,11 +83,6 @@ static coll_range pieces_at(const draft *d, int first, int count) {
     return (coll_range){from, last.from + last.length - from};
 }
 
-static coll_range share_of(const draft *d, int node) {
-    const int parts = d->plan->pairs.parts;
-    return pieces_at(d, node * parts, parts);
-}
-
 /* Sets RANGES to the pieces that the ranks at PLACES of the node serve. These pieces may continue
  * at the beginning of the segment, which makes two ranges. Returns the number of ranges that are
  * not empty. */
@@ -220,7 +215,8 @@ static int exchange_sums(draft *d) {
 }
 
 static void allreduce_inside(draft *d) {
-    const coll_range share = share_of(d, d->plan->pairs.node);
+    const coll_node_pairs *pairs = &d->plan->pairs;
+    const coll_range share = pieces_at(d, pairs->node * pairs->parts, pairs->parts);
     for (int depth = d->plan->cuts - 1; depth >= 0 && share.length > 0; depth--) {
         const halves cut = halves_at(d, depth);
         int sends[2], count = 0;
@@ -291,11 +287,6 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Plans --- */
 
-static size_t segment_of(const coll_plan_args *args) {
-    const coll_shape *shape = args->shape;
-    return coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes);
-}
-
 /* Maxima over the ranks of a node. */
 typedef struct needs {
     int cuts, messages, pieces; /* pieces: of scratch memory */
@@ -313,7 +304,7 @@ static needs needs_of(const coll_node_pairs_extent *all, int ranks) {
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_node_pairs_extent all = coll_node_pairs_measure(args);
     const coll_shape *shape = args->shape;
-    const size_t segment = segment_of(args),
+    const size_t segment = coll_segment_given(args),
                  piece = coll_share(shape, segment, all.nodes * all.parts, 0).length;
     int steps = 0, pieces = 0;
     for (int position = 0, ranks; position < shape->topo->ranks; position += ranks) {
@@ -334,7 +325,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     shares_plan *plan = memory;
     plan->pairs = coll_node_pairs_open(args, plan + 1);
-    plan->segment = segment_of(args);
+    plan->segment = coll_segment_given(args);
     plan->cuts = coll_cut_depth(plan->pairs.ranks, 2, plan->pairs.place);
     plan->base =
         coll_plan_of(args, size, coll_segment_count(args->shape->bytes, plan->segment), plan_round);

@@ -9,10 +9,8 @@ enum { NONE = -1 };
 
 /* A round's memory has one segment for data that is sent, and one for each sum that is received. */
 coll_plan_size coll_trees_size(const coll_plan_args *args, int most) {
-    const coll_shape *shape = args->shape;
-    size_t segment =
-               coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes),
-           segments = coll_segment_count(shape->bytes, segment);
+    size_t segment = coll_segment_given(args),
+           segments = coll_segment_count(args->shape->bytes, segment);
     return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW], segments),
                             .steps = 3 * most + 2,
                             .segments = 1 + most,

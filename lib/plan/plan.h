@@ -288,6 +288,12 @@ static inline size_t coll_least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+/* Returns the user's segment: whole elements, at most the shape's bytes. */
+static inline size_t coll_segment_given(const coll_plan_args *args) {
+    return coll_least(coll_segment_of(args->shape, args->values->at[COLL_SEGMENT]),
+                      args->shape->bytes);
+}
+
 /* Returns the size of the parts if ALL is divided evenly into the fewest parts of at most MOST, so
  * that the last part is not much shorter. At least 1. */
 static inline size_t coll_even(size_t all, size_t most) {

@@ -41,11 +41,8 @@ static int nearest_first(int p, int position, int *parent, int children[]) {
 }
 
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    const coll_shape *shape = args->shape;
-    size_t segment = coll_segment_of(shape, args->values->at[COLL_SEGMENT]);
-    return coll_reduce_tree_size(args, coll_least(segment, shape->bytes),
-                                 args->values->at[COLL_WINDOW],
-                                 coll_tree_depth(shape->topo->ranks));
+    return coll_reduce_tree_size(args, coll_segment_given(args), args->values->at[COLL_WINDOW],
+                                 coll_tree_depth(args->shape->topo->ranks));
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {

@@ -74,12 +74,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    const coll_shape *shape = args->shape;
-    int turns = coll_tree_depth(shape->topo->ranks);
-    size_t segment =
-        coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes);
-    return coll_scan_size(args, segment, args->values->at[COLL_WINDOW], 2 + 3 * turns,
-                          ARRIVALS + turns);
+    int turns = coll_tree_depth(args->shape->topo->ranks);
+    return coll_scan_size(args, coll_segment_given(args), args->values->at[COLL_WINDOW],
+                          2 + 3 * turns, ARRIVALS + turns);
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
