@@ -23,15 +23,11 @@ typedef struct draft {
     int count;
 } draft;
 
-/* Returns the bytes of block I of the data, or of the input. */
-static size_t bytes_of(const coll_plan_args *args, coll_buffer buffer, int i) {
-    const coll_blocks *blocks = buffer == COLL_INPUT ? args->input : args->blocks;
-    return blocks ? coll_blocks_bytes(blocks, i) : args->own;
-}
-
 /* Adds the message of this round for BLOCK of BUFFER, to or from PEER. */
 static void add_message(draft *d, coll_buffer buffer, int block, int peer) {
-    const size_t bytes = bytes_of(d->args, buffer, block), from = (size_t)d->round * d->segment;
+    const coll_blocks *blocks = buffer == COLL_INPUT ? d->args->input : d->args->blocks;
+    const size_t bytes = blocks ? coll_blocks_bytes(blocks, block) : d->args->own,
+                 from = (size_t)d->round * d->segment;
     if (from >= bytes)
         return;
     coll_step *step = &d->steps[d->count];

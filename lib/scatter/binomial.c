@@ -21,26 +21,18 @@
 /* Upper limit of all blocks together, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
 
-/*
- * Writes the step that receives the subtree's blocks. A leaf receives its block directly into its
- * data; other ranks use scratch memory.
- */
-static int receive_subtree(const coll_plan_args *args, int parent, int end, coll_step steps[]) {
-    size_t bytes = args->shape->bytes;
-    int ranks = end - args->line->position;
-    steps[0] = coll_step_receive(args->line->order[parent], 0, (size_t)ranks * bytes);
-    steps[0].buffer = ranks == 1 ? COLL_DATA : COLL_SCRATCH;
-    return 1;
-}
-
+/* A leaf receives its block directly into its data; other ranks receive into scratch memory. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_plan_args *args = base->args;
     int ranks = args->shape->topo->ranks, own = args->line->position, parent, child[31],
         children = coll_tree_binomial(ranks, own, &parent, child), count = 0;
     size_t bytes = args->shape->bytes;
     (void)round;
-    if (parent >= 0)
-        count = receive_subtree(args, parent, coll_tree_binomial_end(ranks, own), steps);
+    if (parent >= 0) {
+        size_t blocks = (size_t)(coll_tree_binomial_end(ranks, own) - own);
+        steps[count] = coll_step_receive(args->line->order[parent], 0, blocks * bytes);
+        steps[count++].buffer = blocks == 1 ? COLL_DATA : COLL_SCRATCH;
+    }
     for (int i = 0; i < children; i++) {
         coll_step *step = &steps[count++];
         int end = coll_tree_binomial_end(ranks, child[i]);
