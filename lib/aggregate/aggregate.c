@@ -147,7 +147,7 @@ static int group_of_key(uint64_t key, const void *context) {
 
 static int traffic_create(exchange *x, coll_route_maker *make, stage_traffic *traffic) {
     coll_comm *comm = x->call.comm;
-    if (!make(&x->layout, comm->rank, x->call.shape->root, &traffic->route))
+    if (!coll_route_create(&x->layout, make, comm->rank, x->call.shape->root, &traffic->route))
         return MPI_ERR_NO_MEM;
     size_t sends = (size_t)traffic->route.send_count;
     size_t receives = (size_t)traffic->route.receive_count, partners = sends + receives + 1;

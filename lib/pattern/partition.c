@@ -52,15 +52,17 @@ int coll_layout_collector(const coll_layout *layout, int node, int owner) {
     return layout->members[layout->first[node] + layout->index[owner] % processes];
 }
 
-/* Creates a route without messages, on which all keys stay. */
-static bool route_create(int ranks, coll_route *route) {
-    int *memory = malloc(3 * (size_t)ranks * sizeof *memory);
+bool coll_route_create(const coll_layout *layout, coll_route_maker *make, int rank, int root,
+                       coll_route *route) {
+    const size_t ranks = (size_t)layout->ranks;
+    int *memory = malloc(3 * ranks * sizeof *memory);
     if (!memory)
         return false;
-    *route = (coll_route){
-        .group_of = memory, .sends = memory + ranks, .receives = memory + 2 * (size_t)ranks};
-    for (int owner = 0; owner < ranks; owner++)
+    *route =
+        (coll_route){.group_of = memory, .sends = memory + ranks, .receives = memory + 2 * ranks};
+    for (int owner = 0; owner < layout->ranks; owner++)
         route->group_of[owner] = -1;
+    make(layout, rank, root, route);
     return true;
 }
 
@@ -69,10 +71,8 @@ void coll_route_free(coll_route *route) {
     *route = (coll_route){0};
 }
 
-bool coll_route_to_collectors(const coll_layout *layout, int rank, int root, coll_route *route) {
+void coll_route_to_collectors(const coll_layout *layout, int rank, int root, coll_route *route) {
     (void)root;
-    if (!route_create(layout->ranks, route))
-        return false;
     int node = layout->node[rank], mine = layout->index[rank];
     const int *members = layout->members + layout->first[node];
     int processes = layout->first[node + 1] - layout->first[node];
@@ -86,13 +86,10 @@ bool coll_route_to_collectors(const coll_layout *layout, int rank, int root, col
         if (collector != rank)
             route->group_of[owner] = (layout->index[collector] - mine - 1 + processes) % processes;
     }
-    return true;
 }
 
-bool coll_route_to_owners(const coll_layout *layout, int rank, int root, coll_route *route) {
+void coll_route_to_owners(const coll_layout *layout, int rank, int root, coll_route *route) {
     (void)root;
-    if (!route_create(layout->ranks, route))
-        return false;
     int node = layout->node[rank], nodes = layout->nodes;
 
     for (int round = 1; round < nodes; round++) {
@@ -106,34 +103,27 @@ bool coll_route_to_owners(const coll_layout *layout, int rank, int root, coll_ro
         }
         route->receives[route->receive_count++] = coll_layout_collector(layout, behind, rank);
     }
-    return true;
 }
 
-bool coll_route_all_to_owners(const coll_layout *layout, int rank, int root, coll_route *route) {
+void coll_route_all_to_owners(const coll_layout *layout, int rank, int root, coll_route *route) {
     (void)root;
     int ranks = layout->ranks;
-    if (!route_create(ranks, route))
-        return false;
     for (int round = 1; round < ranks; round++) {
         int owner = (int)(((int64_t)rank + round) % ranks);
         route->group_of[owner] = route->send_count;
         route->sends[route->send_count++] = owner;
         route->receives[route->receive_count++] = (rank - round + ranks) % ranks;
     }
-    return true;
 }
 
-bool coll_route_to_root(const coll_layout *layout, int rank, int root, coll_route *route) {
+void coll_route_to_root(const coll_layout *layout, int rank, int root, coll_route *route) {
     int ranks = layout->ranks;
-    if (!route_create(ranks, route))
-        return false;
     if (rank == root) {
         for (int round = 1; round < ranks; round++)
             route->receives[route->receive_count++] = (int)(((int64_t)root + round) % ranks);
-        return true;
+        return;
     }
     route->sends[route->send_count++] = root;
     for (int owner = 0; owner < ranks; owner++)
         route->group_of[owner] = 0;
-    return true;
 }

@@ -57,14 +57,18 @@ typedef struct coll_route {
     int send_count, receive_count;
 } coll_route;
 
-/* Creates the route of RANK; returns false if out of memory. Only coll_route_to_root uses ROOT. */
-typedef bool coll_route_maker(const coll_layout *layout, int rank, int root, coll_route *route);
+/* Makes the route of RANK out of one without messages, on which all keys stay. Only
+ * coll_route_to_root uses ROOT. */
+typedef void coll_route_maker(const coll_layout *layout, int rank, int root, coll_route *route);
 
 coll_route_maker coll_route_to_collectors; /* stage 1: within each node */
 coll_route_maker coll_route_to_owners;     /* stage 2: from each node's collectors */
 coll_route_maker coll_route_all_to_owners; /* stage 2 without a stage 1: from every rank */
 coll_route_maker coll_route_to_root;       /* stage 3, or all at once: everything to the root */
 
+/* Creates the route of RANK by MAKE; returns false if out of memory. */
+bool coll_route_create(const coll_layout *layout, coll_route_maker *make, int rank, int root,
+                       coll_route *route);
 void coll_route_free(coll_route *route);
 
 #endif

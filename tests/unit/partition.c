@@ -86,7 +86,7 @@ END_TEST
 static void make_all(const coll_layout *layout, coll_route_maker *make, int root,
                      coll_route routes[]) {
     for (int rank = 0; rank < layout->ranks; rank++)
-        ck_assert(make(layout, rank, root, &routes[rank]));
+        ck_assert(coll_route_create(layout, make, rank, root, &routes[rank]));
 }
 
 static void free_all(const coll_layout *layout, coll_route routes[]) {
