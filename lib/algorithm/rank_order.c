@@ -3,78 +3,45 @@
 
 #include "lib/algorithm/rank_order.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 
-/* The order is followed by scratch memory for coll_order_ranks. */
 coll_comm_key coll_rank_order_key = {.bytes = sizeof(coll_rank_order),
-                                     .bytes_per_rank = sizeof(int) + sizeof(coll_visit)};
+                                     .bytes_per_rank = sizeof(int)};
 
 enum { BY_RANK = -1 };
 
-/* The members of a place, from the innermost. */
-static const size_t parts[] = {offsetof(coll_place, numa), offsetof(coll_place, node),
-                               offsetof(coll_place, rack), offsetof(coll_place, site)};
+/* The places of all ranks, and the first rank of the chain order. */
+typedef struct chain {
+    const coll_place *places;
+    int head;
+} chain;
 
-static int number_of(const coll_place *place, size_t part) {
-    return *(const int *)((const char *)place + part);
+/* Compares A and B in the ring of all numbers, which begins with FIRST, as qsort does. */
+static int compare_from(int first, int a, int b) {
+    return (a < first) == (b < first) ? (a > b) - (a < b) : (a < first) - (b < first);
 }
 
-/* Returns one more than the highest number of PART. */
-static int count_numbers(const coll_topo *topo, size_t part) {
-    int most = 0;
-    for (int i = 0; i < topo->ranks; i++)
-        if (number_of(&topo->places[i], part) >= most)
-            most = number_of(&topo->places[i], part) + 1;
-    return most;
+static int compare_ranks(const void *a, const void *b, void *context) {
+    const chain *of = context;
+    const int rank = *(const int *)a, other = *(const int *)b;
+    const coll_place *first = &of->places[of->head], *here = &of->places[rank],
+                     *there = &of->places[other];
+    int order = compare_from(first->site, here->site, there->site);
+    if (order == 0)
+        order = compare_from(first->rack, here->rack, there->rack);
+    if (order == 0)
+        order = compare_from(first->node, here->node, there->node);
+    if (order == 0)
+        order = compare_from(first->numa, here->numa, there->numa);
+    return order != 0 ? order : compare_from(of->head, rank, other);
 }
 
-/* Returns by how many steps NUMBER follows FIRST in the ring of the numbers below COUNT. */
-static int steps_between(int first, int number, int count) {
-    return number >= first ? number - first : number + (count - first);
-}
-
-/*
- * Sorts ORDER, stably, by one digit of the steps from FIRST to the number that each rank's place
- * has in PART: a pass of a radix sort with radix topo->ranks, whose digit is worth UNITS.
- */
-static void sort_by_digit(const coll_topo *topo, int first, size_t part, int count, int units,
-                          coll_visit visits[], int order[]) {
-    const int ranks = topo->ranks;
-    for (int i = 0; i < ranks; i++)
-        visits[i] = (coll_visit){.rank = order[i]};
-    for (int i = 0; i < ranks; i++) {
-        int far = steps_between(first, number_of(&topo->places[i], part), count);
-        visits[far / units % ranks].next++;
-    }
-    for (int i = 0, before = 0; i < ranks; i++) {
-        const int here = visits[i].next;
-        visits[i].next = before;
-        before += here;
-    }
-    for (int i = 0; i < ranks; i++) {
-        const int rank = visits[i].rank,
-                  far = steps_between(first, number_of(&topo->places[rank], part), count);
-        order[visits[far / units % ranks].next++] = rank;
-    }
-}
-
-/* Writes the ranks of TOPO to ORDER in chain order, ROOT first. */
-static void sort_into_chain(const coll_topo *topo, int root, coll_visit visits[], int order[]) {
-    for (int i = 0; i < topo->ranks; i++)
-        order[i] = (root + i) % topo->ranks;
-    for (size_t i = 0; topo->ranks > 1 && i < sizeof parts / sizeof *parts; i++) {
-        const int first = number_of(&topo->places[root], parts[i]),
-                  count = count_numbers(topo, parts[i]);
-        for (int units = 1; units < count; units *= topo->ranks)
-            sort_by_digit(topo, first, parts[i], count, units, visits, order);
-    }
-}
-
-void coll_order_ranks(const coll_shape *call, coll_visit visits[], int order[]) {
-    if (!call->ordered)
-        sort_into_chain(call->topo, coll_rank_order_head(call), visits, order);
-    for (int rank = 0; call->ordered && rank < call->topo->ranks; rank++)
+void coll_order_ranks(const coll_shape *call, int order[]) {
+    chain of = {.places = call->topo->places, .head = coll_rank_order_head(call)};
+    for (int rank = 0; rank < call->topo->ranks; rank++)
         order[rank] = rank;
+    if (!call->ordered)
+        qsort_r(order, (size_t)call->topo->ranks, sizeof *order, compare_ranks, &of);
 }
 
 coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo *topo,
@@ -113,7 +80,7 @@ const coll_rank_order *coll_rank_order_of(const coll_comm *comm, const coll_shap
     int wanted = call->ordered ? BY_RANK : coll_rank_order_head(call) + 1;
     if (line->next_root == wanted)
         return line;
-    coll_order_ranks(call, (coll_visit *)&line->order[comm->ranks], line->order);
+    coll_order_ranks(call, line->order);
     line->next_root = wanted;
     for (int i = 0; i < comm->ranks; i++)
         if (line->order[i] == comm->rank)

@@ -29,17 +29,8 @@ static inline int coll_rank_order_head(const coll_shape *call) {
 
 extern coll_comm_key coll_rank_order_key;
 
-/* Scratch memory for one rank. */
-typedef struct coll_visit {
-    int rank;
-    int next; /* where the next rank with the same digit goes, indexed by digit */
-} coll_visit;
-
-/*
- * Writes the ranks of CALL to ORDER, in the order of the line. VISITS is scratch memory, one
- * element per rank.
- */
-void coll_order_ranks(const coll_shape *call, coll_visit visits[], int order[]);
+/* Writes the ranks of CALL to ORDER, in the order of the line. */
+void coll_order_ranks(const coll_shape *call, int order[]);
 
 /* Groups of ranks that are contiguous in the line, from small to large. */
 typedef enum coll_unit {

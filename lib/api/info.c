@@ -19,7 +19,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -274,11 +273,7 @@ static int simulate_choice(const question *asked, const coll_choice *choice,
                                 .watch = simulation->see,
                                 .context = simulation->context,
                                 .ends = simulation->ends};
-    coll_visit *visits = malloc((size_t)topo->ranks * sizeof *visits);
-    if (!visits)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to simulate %d ranks", topo->ranks);
-    coll_order_ranks(shape, visits, simulation->order);
-    free(visits);
+    coll_order_ranks(shape, simulation->order);
     copy_places(topo, simulation->places);
     int code = coll_simulate(&call, &simulation->time);
     if (code == MPI_SUCCESS && simulation->time == COLL_SIM_UNKNOWN)

@@ -141,10 +141,9 @@ static int write_call(writing *now, const coll_cluster_choice *choice, const col
                           plan.algorithm ? plan.algorithm->name : "the MPI library");
     coll_blocks even;
     coll_rank_order *line = malloc(sizeof *line + (size_t)ranks * sizeof(int));
-    coll_visit *visits = malloc((size_t)ranks * sizeof *visits);
-    bool good = line && visits;
+    bool good = line;
     if (good) {
-        coll_order_ranks(&plan.shape, visits, line->order);
+        coll_order_ranks(&plan.shape, line->order);
         for (line->position = 0; line->order[line->position] != own;)
             line->position++;
         for (int i = 0; i < 2 * COLL_LANES * ranks; i++)
@@ -155,7 +154,6 @@ static int write_call(writing *now, const coll_cluster_choice *choice, const col
         good = write_plan(&of, &plan, &args);
     }
     free(line);
-    free(visits);
     return good ? MPI_SUCCESS : coll_error(MPI_ERR_NO_MEM, "no memory for a plan");
 }
 

@@ -41,13 +41,12 @@ bool coll_link_load_open(coll_link_load *s, const coll_algorithm *algorithm,
     *s = (coll_link_load){.planner = algorithm->planner, .shape = shape, .values = values};
     s->line = coll_scratch_alloc_within(scratch, left, sizeof *s->line + ranks * sizeof(int));
     double *next = coll_scratch_alloc_within(scratch, left, size_of_loads(shape->topo));
-    coll_visit *visits = coll_scratch_alloc_within(scratch, left, ranks * sizeof *visits);
-    if (!s->line || !next || !visits)
+    if (!s->line || !next)
         return false;
     for (int kind = 0; kind <= BUSY; kind++)
         for (int way = 0; way < COLL_LINK_WAYS; way++, next += count_links(shape->topo, kind))
             s->load[kind][way] = next;
-    coll_order_ranks(shape, visits, s->line->order);
+    coll_order_ranks(shape, s->line->order);
     coll_network_open(&s->network, shape, whole);
     set_position(s, 0);
     s->size = s->planner->size(&s->args);

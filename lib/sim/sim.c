@@ -595,10 +595,9 @@ static bool order_ranks(simulation *sim) {
     sim->line = cut_memory(sim, sizeof(coll_rank_order) + ranks * sizeof(int));
     sim->positions = cut_memory(sim, ranks * sizeof(int));
     sim->ranks = cut_memory(sim, ranks * sizeof(sim_rank));
-    coll_visit *visits = cut_memory(sim, ranks * sizeof(coll_visit));
-    if (!visits)
+    if (!sim->ranks)
         return false;
-    coll_order_ranks(sim->shape, visits, sim->line->order);
+    coll_order_ranks(sim->shape, sim->line->order);
     for (size_t position = 0; position < ranks; position++) {
         const int rank = sim->line->order[position];
         sim->positions[rank] = (int)position;

@@ -860,9 +860,8 @@ static bool seat(play *p, int rank) {
 /* Makes the rank order as each rank computes it. */
 static void line_up(play *p) {
     size_t ranks = (size_t)p->ranks;
-    coll_visit *visits = allocate(ranks, sizeof *visits);
     int *order = allocate(ranks, sizeof *order);
-    coll_order_ranks(&p->shape, visits, order);
+    coll_order_ranks(&p->shape, order);
     for (int position = 0; position < p->ranks; position++) {
         coll_rank_order *line = allocate(1, sizeof *line + ranks * sizeof *order);
         line->position = position;
@@ -870,7 +869,6 @@ static void line_up(play *p) {
         p->lines[order[position]] = line;
     }
     free(order);
-    free(visits);
 }
 
 static void clear(queue *q) {
