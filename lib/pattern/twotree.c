@@ -6,9 +6,8 @@
 /* A tree being built: a queue of hosts that hold the data and may still send it. */
 typedef struct growth {
     int tree;
-    int *parent, *rank_of_child;
+    int *parent, *child;
     const int *budget; /* children that each host may have in this tree */
-    int *used;         /* children that each host has so far */
     int *holders;      /* queue of the hosts that may still send */
     int first, last;   /* the ends of the queue */
 } growth;
@@ -31,10 +30,10 @@ static void enqueue_holder(growth *g, int host) {
 
 /* Attaches HOST to the host that has held the data longest and may still send it. */
 static void attach_host(growth *g, int host) {
-    int sender = g->holders[g->first];
+    int sender = g->holders[g->first], *children = &g->child[2 * sender], used = children[0] >= 0;
     g->parent[host] = sender;
-    g->rank_of_child[host] = g->used[sender]++;
-    if (g->used[sender] == g->budget[sender])
+    children[used] = host;
+    if (used + 1 == g->budget[sender])
         g->first++;
 }
 
@@ -95,7 +94,6 @@ static void build_tree(growth *g, int *budget, int hosts, const int rack_of[]) {
 
     int entry = 0;
     g->parent[0] = -1;
-    g->rank_of_child[0] = 0;
     for (int from = 0, to; from < hosts; from = to) {
         to = rack_end(hosts, rack_of, from);
         int next = to < hosts ? entry_of(g, to, rack_end(hosts, rack_of, to)) : -1;
@@ -104,18 +102,16 @@ static void build_tree(growth *g, int *budget, int hosts, const int rack_of[]) {
     }
 }
 
-void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2],
-                   int *rank_of_child[2]) {
-    int *budget = scratch, *used = budget + hosts + 1, *holders = used + hosts + 1;
+void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2], int *child[2]) {
+    int *budget = scratch, *holders = budget + hosts;
     for (int tree = 0; tree < 2; tree++) {
         growth g = {.tree = tree,
                     .parent = parent[tree],
-                    .rank_of_child = rank_of_child[tree],
+                    .child = child[tree],
                     .budget = budget,
-                    .used = used,
                     .holders = holders};
-        for (int h = 0; h < hosts; h++)
-            used[h] = 0;
+        for (int i = 0; i < 2 * hosts; i++)
+            child[tree][i] = -1;
         build_tree(&g, budget, hosts, rack_of);
     }
 }

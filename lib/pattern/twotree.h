@@ -18,11 +18,10 @@
 /*
  * Computes the trees over HOSTS >= 1 hosts, with host 0 as the root. RACK_OF gives each host's
  * rack; the hosts of a rack are consecutive. Sets PARENT[t][h] to the parent of host h in tree t,
- * -1 for the root. Children receive their data in ascending order of RANK_OF_CHILD[t][h], 0 or 1.
- * SCRATCH has room for COLL_TWO_TREE_SCRATCH x (HOSTS + 1) numbers.
+ * -1 for the root, and CHILD[t][2 h] and CHILD[t][2 h + 1] to its children in the order in which
+ * they receive their data, -1 for none. SCRATCH has room for COLL_TWO_TREE_SCRATCH x HOSTS numbers.
  */
-enum { COLL_TWO_TREE_SCRATCH = 3 };
-void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2],
-                   int *rank_of_child[2]);
+enum { COLL_TWO_TREE_SCRATCH = 2 };
+void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2], int *child[2]);
 
 #endif

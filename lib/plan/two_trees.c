@@ -21,11 +21,12 @@ typedef struct forest {
     int *child[COLL_TWO_TREES];  /* two children of each node; -1: none */
 } forest;
 
-enum { TWO = 2, BY_NODE = 1 + COLL_TWO_TREES * (1 + TWO), BY_NODE_MADE = 1 + COLL_TWO_TREES };
+/* Integers for each node: those of the forest, then its rack. */
+enum { TWO = 2, BY_NODE = 1 + COLL_TWO_TREES * (1 + TWO), RACK = 1 };
 
 static size_t forest_bytes(const coll_plan_args *args) {
     size_t nodes = (size_t)args->shape->topo->nodes + 1;
-    return sizeof(forest) + (BY_NODE + BY_NODE_MADE + COLL_TWO_TREE_SCRATCH) * nodes * sizeof(int);
+    return sizeof(forest) + (BY_NODE + RACK + COLL_TWO_TREE_SCRATCH) * nodes * sizeof(int);
 }
 
 static void find_nodes(const coll_plan_args *args, forest *all, int rack[]) {
@@ -38,21 +39,14 @@ static void find_nodes(const coll_plan_args *args, forest *all, int rack[]) {
 static void grow_forest(const coll_plan_args *args, void *memory) {
     forest *all = memory;
     size_t most = (size_t)args->shape->topo->nodes + 1;
-    int *next = (int *)(all + 1), *rack = next + BY_NODE * most, *rank_of_child[COLL_TWO_TREES];
+    int *next = (int *)(all + 1), *rack = next + BY_NODE * most;
     all->first = next;
     for (size_t t = 0; t < COLL_TWO_TREES; t++) {
         all->parent[t] = next + (1 + t) * most;
         all->child[t] = next + (1 + COLL_TWO_TREES + TWO * t) * most;
-        rank_of_child[t] = rack + (1 + t) * most;
     }
     find_nodes(args, all, rack);
-    coll_two_tree(all->nodes, rack, rack + BY_NODE_MADE * most, all->parent, rank_of_child);
-    for (int t = 0; t < COLL_TWO_TREES; t++) {
-        for (int i = 0; i < TWO * all->nodes; i++)
-            all->child[t][i] = -1;
-        for (int node = 1; node < all->nodes; node++)
-            all->child[t][TWO * all->parent[t][node] + rank_of_child[t][node]] = node;
-    }
+    coll_two_tree(all->nodes, rack, rack + RACK * most, all->parent, all->child);
 }
 
 /* Sets this rank's parents and children. */

@@ -152,21 +152,20 @@ END_TEST
  * once, and no position sends more than 2 halves.
  */
 static void check_two_tree(int racks, const int sizes[]) {
-    int rack_of[400], hosts = 0, sends[400] = {0}, memory[4][400];
-    int *parent[2] = {memory[0], memory[1]}, *rank_of_child[2] = {memory[2], memory[3]};
+    int rack_of[400], hosts = 0, sends[400] = {0}, parents[2][400], children[2][800];
+    int *parent[2] = {parents[0], parents[1]}, *child[2] = {children[0], children[1]};
     for (int rack = 0; rack < racks; rack++)
         for (int i = 0; i < sizes[rack]; i++)
             rack_of[hosts++] = rack;
-    int scratch[COLL_TWO_TREE_SCRATCH * (400 + 1)];
-    coll_two_tree(hosts, rack_of, scratch, parent, rank_of_child);
+    int scratch[COLL_TWO_TREE_SCRATCH * 400];
+    coll_two_tree(hosts, rack_of, scratch, parent, child);
     for (int tree = 0; tree < 2; tree++) {
-        int entered = 0, children[400] = {0};
+        int entered = 0, count = 0;
         ck_assert_int_eq(parent[tree][0], -1);
         for (int h = 1; h < hosts; h++) {
-            int sender = parent[tree][h], nth = rank_of_child[tree][h];
-            ck_assert(sender >= 0 && sender < hosts && (nth == 0 || nth == 1));
-            ck_assert_msg(!(children[sender] & 1 << nth), "two children of one rank");
-            children[sender] |= 1 << nth;
+            int sender = parent[tree][h];
+            ck_assert(sender >= 0 && sender < hosts);
+            ck_assert((child[tree][2 * sender] == h) + (child[tree][2 * sender + 1] == h) == 1);
             sends[sender]++;
             entered += rack_of[sender] != rack_of[h];
             int steps = 0;
@@ -175,6 +174,9 @@ static void check_two_tree(int racks, const int sizes[]) {
             ck_assert_msg(steps <= hosts, "a cycle");
         }
         ck_assert_int_eq(entered, racks - 1);
+        for (int i = 0; i < 2 * hosts; i++)
+            count += child[tree][i] >= 0;
+        ck_assert_int_eq(count, hosts - 1);
     }
     for (int h = 0; h < hosts; h++)
         ck_assert_int_le(sends[h], 2);
@@ -209,13 +211,13 @@ static int depth_of(int hosts, int *const parent[2]) {
 }
 
 START_TEST(two_trees_are_shallow) {
-    int rack_of[150], memory[4][150], scratch[COLL_TWO_TREE_SCRATCH * (150 + 1)];
-    int *parent[2] = {memory[0], memory[1]}, *rank_of_child[2] = {memory[2], memory[3]};
+    int rack_of[150], parents[2][150], children[2][300], scratch[COLL_TWO_TREE_SCRATCH * 150];
+    int *parent[2] = {parents[0], parents[1]}, *child[2] = {children[0], children[1]};
     for (int h = 0; h < 150; h++)
         rack_of[h] = h / 30;
-    coll_two_tree(150, rack_of, scratch, parent, rank_of_child);
+    coll_two_tree(150, rack_of, scratch, parent, child);
     ck_assert_int_eq(depth_of(150, parent), 9);
-    coll_two_tree(30, rack_of, scratch, parent, rank_of_child);
+    coll_two_tree(30, rack_of, scratch, parent, child);
     ck_assert_int_eq(depth_of(30, parent), 5);
 }
 END_TEST
