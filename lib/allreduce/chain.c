@@ -26,8 +26,7 @@ enum { ADDED, SENT, PASSED, SEGMENTS }; /* segments of a round's memory */
 
 typedef struct chain_plan {
     coll_plan base;
-    bool first, last;       /* whether this rank is the first or the last in the line */
-    int before, behind;     /* the neighbours in the line */
+    int before, behind;     /* the neighbours in the line; -1: none */
     uint64_t segments, lag; /* LAG: rounds from a segment's sum to its result */
 } chain_plan;
 
@@ -38,18 +37,17 @@ static coll_range range_of(const chain_plan *plan, uint64_t i) {
 /* Writes the steps that add this rank's data to the sum from behind and send the result on. */
 static int send_sums_up(const chain_plan *plan, coll_range what, coll_step steps[]) {
     int count = 0;
-    if (!plan->last) {
+    if (plan->behind >= 0) {
         steps[0] = coll_step_receive(plan->behind, what.from, what.length);
         steps[0].buffer = COLL_SCRATCH;
         steps[1] = coll_step_combine(COLL_DATA, what.from, what.length, false, false);
         coll_step_after(&steps[1], 0, 0);
         count = 2;
     }
-    if (!plan->first) {
+    if (plan->before >= 0) {
         steps[count] = coll_step_send(plan->before, what.from, what.length);
         steps[count].segment = SENT;
-        if (!plan->last)
-            coll_step_after(&steps[count], 0, 1);
+        coll_step_after(&steps[count], 0, count - 1);
         count++;
     }
     return count;
@@ -61,15 +59,15 @@ static int send_sums_up(const chain_plan *plan, coll_range what, coll_step steps
  */
 static int send_results_down(const chain_plan *plan, coll_range what, coll_step steps[],
                              int count) {
-    if (!plan->first) {
+    if (plan->before >= 0) {
         steps[count] = coll_step_receive(plan->before, what.from, what.length);
         steps[count].segment = PASSED;
         /* the sum was sent from the same memory */
         if (plan->lag < (uint64_t)plan->base.size.window)
-            coll_step_after(&steps[count], (int)plan->lag, plan->last ? 0 : 2);
+            coll_step_after(&steps[count], (int)plan->lag, plan->behind < 0 ? 0 : 2);
         count++;
     }
-    if (!plan->last) {
+    if (plan->behind >= 0) {
         steps[count] = coll_step_send(plan->behind, what.from, what.length);
         steps[count].segment = PASSED;
         coll_step_after(&steps[count], 0, count - 1);
@@ -102,12 +100,10 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     int position = line->position, p = args->shape->topo->ranks;
     chain_plan *plan = memory;
     *plan = (chain_plan){.base = coll_plan_of(args, size, 0, plan_round),
-                         .first = position == 0,
-                         .last = position == p - 1,
+                         .before = position > 0 ? line->order[position - 1] : -1,
+                         .behind = position + 1 < p ? line->order[position + 1] : -1,
                          .segments = coll_segment_count(args->shape->bytes, size.segment),
                          .lag = 2 * (uint64_t)position};
-    plan->before = plan->first ? 0 : line->order[position - 1];
-    plan->behind = plan->last ? 0 : line->order[position + 1];
     plan->base.rounds = plan->segments + plan->lag;
     return &plan->base;
 }

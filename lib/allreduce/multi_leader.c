@@ -29,12 +29,6 @@
 enum { RADIX = COLL_WINDOW + 1 };
 enum { NONE = -1 };
 
-typedef struct leader_plan {
-    coll_plan base;
-    coll_leaders leaders;
-    size_t piece; /* bytes of the data that a round sums up */
-} leader_plan;
-
 /* A round being written. Its memory is for packing the data, then for each sum received. */
 typedef struct draft {
     coll_step *steps;
@@ -112,13 +106,13 @@ static void spread(draft *d, const coll_leaders *leaders, const coll_leaders_tur
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const leader_plan *plan = (const leader_plan *)base;
-    const coll_leaders *leaders = &plan->leaders;
+    const coll_leaders *leaders = &((const coll_leaders_plan *)base)->leaders;
     const int turns = coll_leaders_turns(leaders);
+    const size_t piece = coll_segment_given(base->args);
     draft d = {.steps = steps,
                .changed = NONE,
-               .what = coll_segment_at(base->args->shape->bytes, plan->piece, round),
-               .at = plan->piece};
+               .what = coll_segment_at(base->args->shape->bytes, piece, round),
+               .at = piece};
     for (int number = 0; number < turns; number++) {
         coll_leaders_turn turn;
         coll_leaders_turn_at(leaders, number, &turn);
@@ -144,15 +138,14 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
                             .steps = turns * (all.sends + all.receives) + sums,
                             .segments = 1,
                             .segment = (size_t)(1 + sums) * piece,
-                            .own_bytes = sizeof(leader_plan) + all.bytes};
+                            .own_bytes = sizeof(coll_leaders_plan) + all.bytes};
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    leader_plan *plan = memory;
+    coll_leaders_plan *plan = memory;
+    const uint64_t rounds = coll_segment_count(args->shape->bytes, coll_segment_given(args));
     plan->leaders = coll_leaders_open(args, args->values->at[RADIX], plan + 1);
-    plan->piece = coll_segment_given(args);
-    plan->base =
-        coll_plan_of(args, size, coll_segment_count(args->shape->bytes, plan->piece), plan_round);
+    plan->base = coll_plan_of(args, size, rounds, plan_round);
     return &plan->base;
 }
 

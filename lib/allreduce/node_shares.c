@@ -40,8 +40,7 @@ enum { RANGES = 2 };     /* most ranges of the data that a run of ranks serves *
 typedef struct shares_plan {
     coll_plan base;
     coll_node_pairs pairs;
-    size_t segment; /* bytes */
-    int cuts;       /* how often the node's ranks are halved until this rank is alone */
+    int cuts; /* how often the node's ranks are halved until this rank is alone */
 } shares_plan;
 
 /*
@@ -270,11 +269,12 @@ static void allgather_inside(draft *d) {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const shares_plan *plan = (const shares_plan *)base;
-    draft d = {.plan = plan,
-               .steps = steps,
-               .lane = COLL_LANE_SUMS,
-               .changed = NONE,
-               .what = coll_segment_at(base->args->shape->bytes, plan->segment, round)};
+    draft d = {
+        .plan = plan,
+        .steps = steps,
+        .lane = COLL_LANE_SUMS,
+        .changed = NONE,
+        .what = coll_segment_at(base->args->shape->bytes, coll_segment_given(base->args), round)};
     d.at = AREAS * d.what.length;
     reduce_scatter_inside(&d);
     const int sent = exchange_sums(&d);
@@ -325,10 +325,9 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     shares_plan *plan = memory;
     plan->pairs = coll_node_pairs_open(args, plan + 1);
-    plan->segment = coll_segment_given(args);
     plan->cuts = coll_cut_depth(plan->pairs.ranks, 2, plan->pairs.place);
-    plan->base =
-        coll_plan_of(args, size, coll_segment_count(args->shape->bytes, plan->segment), plan_round);
+    plan->base = coll_plan_of(
+        args, size, coll_segment_count(args->shape->bytes, coll_segment_given(args)), plan_round);
     return &plan->base;
 }
 
