@@ -167,8 +167,8 @@ static coll_plan_size size_of(const coll_plan_args *args, bool near_first) {
                             .own_bytes = sizeof(growth_plan)};
 }
 
-static coll_plan *plan_of(const coll_plan_args *args, bool near_first, coll_plan_size size,
-                          void *memory) {
+static coll_plan *plan_of(const coll_plan_args *args, coll_plan_size size, void *memory,
+                          bool near_first) {
     growth_plan *plan = memory;
     const growth by = growth_of(args, near_first);
     int rounds = coll_radix_digits(args->shape->topo->ranks, by.radix);
@@ -176,21 +176,8 @@ static coll_plan *plan_of(const coll_plan_args *args, bool near_first, coll_plan
     return &plan->base;
 }
 
-static coll_plan_size bruck_size(const coll_plan_args *args) {
-    return size_of(args, true);
-}
-
-static coll_plan *bruck_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    return plan_of(args, true, size, memory);
-}
-
-static coll_plan_size sparbit_size(const coll_plan_args *args) {
-    return size_of(args, false);
-}
-
-static coll_plan *sparbit_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    return plan_of(args, false, size, memory);
-}
+COLL_PLANNER(bruck, size_of, plan_of, true);
+COLL_PLANNER(sparbit, size_of, plan_of, false);
 
 static bool is_small(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
@@ -202,7 +189,7 @@ const coll_algorithm coll_allgather_bruck = {
     .params = {COLL_PARAM_RADIX("factor by which a rank's blocks grow in a round")},
     .applicable = is_small,
     .passes = COLL_PASSES_EACH_ROUND,
-    .planner = &(const coll_planner){.size = bruck_size, .plan = bruck_plan},
+    .planner = &bruck,
 };
 
 const coll_algorithm coll_allgather_sparbit = {
@@ -211,5 +198,5 @@ const coll_algorithm coll_allgather_sparbit = {
     .params = {COLL_PARAM_RADIX("factor by which a rank's blocks grow in a round")},
     .applicable = is_small,
     .passes = COLL_PASSES_EACH_ROUND,
-    .planner = &(const coll_planner){.size = sparbit_size, .plan = sparbit_plan},
+    .planner = &sparbit,
 };

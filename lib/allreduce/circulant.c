@@ -351,8 +351,8 @@ static group group_of(const coll_plan_args *args, const hierarchy *f, int level,
     return g;
 }
 
-static coll_plan *plan_of(const coll_plan_args *args, bool levels, coll_plan_size size,
-                          void *memory) {
+static coll_plan *plan_of(const coll_plan_args *args, coll_plan_size size, void *memory,
+                          bool levels) {
     circulant_plan *plan = memory;
     const int p = args->shape->topo->ranks;
     *plan = (circulant_plan){
@@ -379,21 +379,8 @@ static coll_plan *plan_of(const coll_plan_args *args, bool levels, coll_plan_siz
     return &plan->base;
 }
 
-static coll_plan_size size_flat(const coll_plan_args *args) {
-    return size_of(args, false);
-}
-
-static coll_plan *plan_flat(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    return plan_of(args, false, size, memory);
-}
-
-static coll_plan_size size_levels(const coll_plan_args *args) {
-    return size_of(args, true);
-}
-
-static coll_plan *plan_levels(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    return plan_of(args, true, size, memory);
-}
+COLL_PLANNER(flat, size_of, plan_of, false);
+COLL_PLANNER(by_levels, size_of, plan_of, true);
 
 static bool has_levels(const coll_shape *call) {
     return coll_order_is_free(call) && units_of(call->topo, true).levels > 1;
@@ -411,7 +398,7 @@ const coll_algorithm coll_allreduce_circulant = {
     .summary = "blocks are summed up and passed on over a circulant graph, in the fewest steps",
     .params = PARAMS,
     .applicable = coll_order_is_free,
-    .planner = &(const coll_planner){.size = size_flat, .plan = plan_flat},
+    .planner = &flat,
 };
 
 const coll_algorithm coll_allreduce_circulant_levels = {
@@ -419,5 +406,5 @@ const coll_algorithm coll_allreduce_circulant_levels = {
     .summary = "circulant inside nodes, inside racks, and across racks by place",
     .params = PARAMS,
     .applicable = has_levels,
-    .planner = &(const coll_planner){.size = size_levels, .plan = plan_levels},
+    .planner = &by_levels,
 };

@@ -181,6 +181,16 @@ typedef struct coll_planner {
     bool (*unplanned)(const coll_values *values);
 } coll_planner;
 
+/* Defines the planner NAME of one VARIANT, which SIZE and PLAN take as their last argument. */
+#define COLL_PLANNER(name, size_of, plan_of, variant)                                              \
+    static coll_plan_size name##_size(const coll_plan_args *args) {                                \
+        return size_of(args, variant);                                                             \
+    }                                                                                              \
+    static coll_plan *name##_plan(const coll_plan_args *args, coll_plan_size size, void *memory) { \
+        return plan_of(args, size, memory, variant);                                               \
+    }                                                                                              \
+    static const coll_planner name = {.size = name##_size, .plan = name##_plan}
+
 /* Returns the planner of ALGORITHM with VALUES; NULL if it runs without a plan. */
 static inline const coll_planner *coll_planner_of(const coll_algorithm *algorithm,
                                                   const coll_values *values) {
