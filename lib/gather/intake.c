@@ -34,8 +34,6 @@ typedef struct coll_source {
 /* A queue of senders, which the root asks one after the other: all senders, or those of one rack.
  * Not one of a plan's lanes, which are tags. */
 typedef struct coll_lane {
-    int first;         /* index of the lane's first sender */
-    size_t bytes;      /* bytes of all blocks of the lane */
     int next;          /* the sender to be asked next, while LEFT is not 0 */
     size_t asked;      /* bytes of the next sender's block that were asked for */
     size_t left;       /* bytes of all blocks of the lane that were not asked for yet */
@@ -79,14 +77,14 @@ static int rack_of(const coll_intake *in, int sender) {
     return in->call.args.shape->topo->places[in->senders[sender].rank].rack;
 }
 
-/* Makes one lane for all senders, or one for each group of consecutive senders in the same rack. */
+/* Makes one lane for all senders, or one for each group of consecutive senders in the same rack.
+ * Nothing has been asked for yet. */
 static void list_lanes(coll_intake *in) {
     in->lane_count = 0;
     for (int i = 0; i < in->sender_count; i++) {
         if (i == 0 || (in->credit.lanes > 1 && rack_of(in, i) != rack_of(in, i - 1)))
-            in->lanes[in->lane_count++] = (coll_lane){.first = i};
-        coll_lane *lane = &in->lanes[in->lane_count - 1];
-        lane->bytes += bytes_of(in, i);
+            in->lanes[in->lane_count++] = (coll_lane){.next = i};
+        in->lanes[in->lane_count - 1].left += bytes_of(in, i);
     }
 }
 
@@ -320,11 +318,7 @@ static int start_intake(coll_task *task) {
     intake->stalled = false;
     intake->unused_count = 0;
     intake->on_the_way = 0;
-    for (int i = 0; i < intake->lane_count; i++) {
-        const coll_lane *lane = &intake->lanes[i];
-        intake->lanes[i] = (coll_lane){
-            .first = lane->first, .bytes = lane->bytes, .next = lane->first, .left = lane->bytes};
-    }
+    list_lanes(intake);
     for (int i = 0; i < intake->sender_count; i++)
         intake->senders[i].begun = false;
     for (int i = 0; i < 2 * intake->slot_count; i++) {
@@ -361,7 +355,6 @@ coll_task *coll_intake_open(const coll_exec_args *call, const coll_credit *credi
                             .senders = (void *)scratch};
     intake->lanes = (void *)(intake->senders + call->comm->ranks);
     list_senders(intake);
-    list_lanes(intake);
     intake->slot_count = count_slots(intake);
     intake->task.count = 2 * intake->slot_count;
     divide_memory(intake);
