@@ -6,15 +6,6 @@
 #include "lib/base/descriptors.h"
 #include "lib/base/ticks.h"
 
-#include <time.h>
-
-static bool sleep_blindly(double seconds) {
-    coll_sleep(seconds);
-    return false;
-}
-
-#ifdef HAVE_EPOLL_PWAIT2
-
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -23,6 +14,7 @@ static bool sleep_blindly(double seconds) {
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Seconds between two searches for new connections. */
@@ -139,6 +131,24 @@ void coll_wakeup_send(const coll_wakeup *other) {
                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
 }
 
+static bool sleep_blindly(double seconds) {
+    coll_sleep(seconds);
+    return false;
+}
+
+/* Waits for up to MOST events, at most SECONDS, and returns their number; -1 if the C library or
+ * the kernel (before 5.11) lacks epoll_pwait2, or after a signal. */
+static int wait_for_events(struct epoll_event events[], int most, double seconds) {
+#ifdef HAVE_EPOLL_PWAIT2
+    const struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
+    return epoll_pwait2(epoll, events, most, &time, NULL);
+#else
+    (void)events, (void)most, (void)seconds;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
 bool coll_wakeup_sleep(double seconds) {
     pthread_once(&once, open_epoll);
     coll_wakeup *wakeup = own;
@@ -148,34 +158,13 @@ bool coll_wakeup_sleep(double seconds) {
         return sleep_blindly(seconds);
 
     struct epoll_event events[16];
-    struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
-    int count = epoll_pwait2(epoll, events, sizeof events / sizeof *events, &time, NULL);
+    int count = wait_for_events(events, sizeof events / sizeof *events, seconds);
     char received;
     while (wakeup && recv(notifications, &received, sizeof received, MSG_DONTWAIT) >= 0)
         ; /* discards all notifications: the socket's queue is short */
     if (count < 0 && errno != EINTR)
-        return sleep_blindly(seconds); /* a kernel before 5.11, without epoll_pwait2 */
+        return sleep_blindly(seconds);
     if (count == 0)
         search_if_due();
     return count > 0;
 }
-
-#else
-
-void coll_wakeup_install(coll_wakeup *wakeup) {
-    (void)wakeup;
-}
-
-void coll_wakeup_announce(bool asleep) {
-    (void)asleep;
-}
-
-void coll_wakeup_send(const coll_wakeup *other) {
-    (void)other;
-}
-
-bool coll_wakeup_sleep(double seconds) {
-    return sleep_blindly(seconds);
-}
-
-#endif
