@@ -170,11 +170,11 @@ int coll_cluster_make(const COLL_Record *record, const COLL_Cluster *how, coll_c
 }
 
 void coll_cluster_free(coll_cluster *cluster) {
-    for (size_t i = 0; i < cluster->choice_count; i++) {
-        coll_topo_free(&cluster->choices[i]->topo);
-        free(cluster->choices[i]);
+    for (coll_cluster_choice *one = cluster->choices, *next; one; one = next) {
+        next = one->next;
+        coll_topo_free(&one->topo);
+        free(one);
     }
-    free(cluster->choices);
     coll_topo_free(&cluster->topo);
 }
 
@@ -250,14 +250,10 @@ static bool is_for(const coll_cluster_choice *choice, const coll_job_group *grou
 
 coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_group *group,
                                          const coll_job_call *call, const coll_algorithm *asked) {
-    for (size_t i = 0; i < cluster->choice_count; i++)
-        if (is_for(cluster->choices[i], group, call, asked))
-            return cluster->choices[i];
-    coll_cluster_choice **more =
-        realloc(cluster->choices, (cluster->choice_count + 1) * sizeof *more);
-    if (more)
-        cluster->choices = more;
-    coll_cluster_choice *made = more ? calloc(1, sizeof *made) : NULL;
+    for (coll_cluster_choice *one = cluster->choices; one; one = one->next)
+        if (is_for(one, group, call, asked))
+            return one;
+    coll_cluster_choice *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
     made->group = group;
@@ -271,8 +267,8 @@ coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_g
         free(made);
         return NULL;
     }
-    cluster->choices[cluster->choice_count++] = made;
-    return made;
+    made->next = cluster->choices;
+    return cluster->choices = made;
 }
 
 /* --- Times --- */
@@ -358,8 +354,10 @@ static void let_senders_leave(const coll_cluster_choice *choice, size_t bytes,
     }
 }
 
-int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double starts[],
-                      double ends[]) {
+/* Sets ENDS[i] to the time, in s, at which member i leaves a call of BYTES, if the members enter
+ * the call at the times STARTS. */
+static int find_ends(coll_cluster_choice *choice, size_t bytes, const double starts[],
+                     double ends[]) {
     const int ranks = choice->topo.ranks;
     const coll_cluster_plan plan = coll_cluster_plan_of(choice, bytes);
     int64_t *memory = malloc(2 * (size_t)ranks * sizeof *memory), *after = memory + ranks;
@@ -390,6 +388,17 @@ int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double st
     }
     free(memory);
     return MPI_SUCCESS;
+}
+
+int coll_cluster_replay(coll_cluster_choice *choice, coll_job_call *const calls[], double now[],
+                        double starts[], double ends[]) {
+    const coll_job_group *group = choice->group;
+    for (int i = 0; i < group->ranks; i++)
+        starts[i] = now[group->members[i]] + calls[i]->before;
+    const int code = find_ends(choice, calls[0]->bytes, starts, ends);
+    for (int i = 0; i < group->ranks && code == MPI_SUCCESS; i++)
+        now[group->members[i]] = ends[i];
+    return code;
 }
 
 double coll_cluster_time_alone(coll_cluster_choice *choice, size_t bytes) {

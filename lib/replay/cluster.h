@@ -14,6 +14,7 @@
 
 /* The algorithm for the calls of one group that have the same operation, size class and root. */
 typedef struct coll_cluster_choice {
+    struct coll_cluster_choice *next;
     const coll_job_group *group;
     coll_operation operation;
     int size_class, root;
@@ -36,8 +37,7 @@ typedef struct coll_cluster {
     coll_topo topo;
     coll_profile profile;
     coll_spec specs[COLL_OPERATIONS];
-    size_t choice_count;
-    coll_cluster_choice **choices;
+    coll_cluster_choice *choices;
 } coll_cluster;
 
 /*
@@ -71,11 +71,12 @@ typedef struct coll_cluster_plan {
 coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t bytes);
 
 /*
- * Sets ENDS[i] to the time, in s, at which member i leaves a call of BYTES, if the members enter
- * the call at the times STARTS.
+ * Lets the members of CHOICE's group make CALLS. Each enters its call when it has computed since it
+ * left its last one, at NOW[rank], s. Sets STARTS and ENDS to the times at which the members enter
+ * and leave, and NOW to ENDS.
  */
-int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double starts[],
-                      double ends[]);
+int coll_cluster_replay(coll_cluster_choice *choice, coll_job_call *const calls[], double now[],
+                        double starts[], double ends[]);
 
 /* Returns the estimated seconds of a call of BYTES that all members enter at the same time, or the
  * seconds of an earlier call of CHOICE, since all calls of a choice are of one size class. */

@@ -37,44 +37,30 @@ static COLL_Replay_row *find_row(replay *of, const coll_job_call *call) {
     return &of->rows[i];
 }
 
-/*
- * Lets the members of GROUP make CALLS, as recorded if CHOICE is NULL. Sets *SECONDS to the sum of
- * the members' seconds in CALLS, divided by the number of ranks of the job.
- */
-static int replay_one_way(replay *of, int way, const coll_job_group *group,
-                          coll_job_call *const calls[], coll_cluster_choice *choice,
-                          double *seconds) {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < group->ranks; i++) {
-        of->starts[i] = of->now[way][group->members[i]] + calls[i]->before;
-        of->ends[i] = of->starts[i] + calls[i]->inside;
-    }
-    if (choice)
-        code = coll_cluster_time(choice, calls[0]->bytes, of->starts, of->ends);
-    *seconds = 0;
-    for (int i = 0; i < group->ranks; i++) {
-        *seconds += (of->ends[i] - of->starts[i]) / of->cluster.record->ranks;
-        of->now[way][group->members[i]] = of->ends[i];
-    }
-    of->sum->collectives[way] += *seconds;
-    return code;
-}
-
+/* Lets the members of GROUP make CALLS: as recorded, and in the other ways. */
 static int replay_call(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
     replay *of = context;
     COLL_Replay_row *row = find_row(of, calls[0]);
-    coll_cluster_choice *own = coll_cluster_choose(&of->cluster, group, calls[0], NULL),
-                        *native =
-                            coll_cluster_choose(&of->cluster, group, calls[0],
-                                                coll_operations[calls[0]->operation].table[0]);
-    double seconds[WAYS];
-    if (!own || !native)
+    const coll_algorithm *native = coll_operations[calls[0]->operation].table[0];
+    coll_cluster_choice *choices[WAYS] = {
+        [LIBCOLL] = coll_cluster_choose(&of->cluster, group, calls[0], NULL),
+        [NATIVE] = coll_cluster_choose(&of->cluster, group, calls[0], native)};
+    const coll_cluster_choice *own = choices[LIBCOLL];
+    double seconds[WAYS] = {0}; /* the sum of the members, divided by the ranks of the job */
+    int code = MPI_SUCCESS;
+    if (!own || !choices[NATIVE])
         return coll_error(MPI_ERR_NO_MEM, "no memory to choose algorithms");
-    int code = replay_one_way(of, RECORDED, group, calls, NULL, &seconds[RECORDED]);
-    if (code == MPI_SUCCESS)
-        code = replay_one_way(of, LIBCOLL, group, calls, own, &seconds[LIBCOLL]);
-    if (code == MPI_SUCCESS)
-        code = replay_one_way(of, NATIVE, group, calls, native, &seconds[NATIVE]);
+    for (int i = 0; i < group->ranks; i++) {
+        seconds[RECORDED] += calls[i]->inside / of->cluster.record->ranks;
+        of->now[RECORDED][group->members[i]] += calls[i]->before + calls[i]->inside;
+    }
+    for (int way = LIBCOLL; way < WAYS && code == MPI_SUCCESS; way++) {
+        code = coll_cluster_replay(choices[way], calls, of->now[way], of->starts, of->ends);
+        for (int i = 0; i < group->ranks; i++)
+            seconds[way] += (of->ends[i] - of->starts[i]) / of->cluster.record->ranks;
+    }
+    for (int way = 0; way < WAYS; way++)
+        of->sum->collectives[way] += seconds[way];
     if (code != MPI_SUCCESS || !row)
         return code;
     const char *name = own->algorithm ? own->algorithm->name : "native";

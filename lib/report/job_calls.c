@@ -228,15 +228,12 @@ static int replay_one_way(replay *of, int way, const coll_algorithm *algorithm,
     coll_cluster_choice *choice = coll_cluster_choose(&of->cluster, group, calls[0], algorithm);
     if (!choice)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < group->ranks; i++)
-        of->starts[i] = of->now[way][group->members[i]] + calls[i]->before;
-    const int code = coll_cluster_time(choice, calls[0]->bytes, of->starts, of->ends);
+    const int code = coll_cluster_replay(choice, calls, of->now[way], of->starts, of->ends);
     const double alone = coll_cluster_time_alone(choice, calls[0]->bytes);
     for (int i = 0; i < group->ranks && code == MPI_SUCCESS; i++) {
         row_times *times = &of->times[calls[i]->row];
         times->seconds[way] += of->ends[i] - of->starts[i];
         times->alone[way] += alone;
-        of->now[way][group->members[i]] = of->ends[i];
     }
     return code;
 }
