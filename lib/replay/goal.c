@@ -63,8 +63,9 @@ static void write_step(written_call *of, const coll_step *step) {
     const bool sends = step->kind == COLL_STEP_SEND;
     const int peer = group->members[(step->peer + of->choice->first) % group->ranks];
     long *latest = &now->latest_messages[(step->peer * COLL_LANES + step->lane) * 2 + sends];
-    fprintf(now->stream, "l%ld: %s %zub %s %d tag %d\n", ++now->labels, sends ? "send" : "recv",
-            step->length, sends ? "to" : "from", peer, COLL_LANES * of->call->number + step->lane);
+    fprintf(now->stream, "l%ld: %s %zub %s %d tag %" PRId64 "\n", ++now->labels,
+            sends ? "send" : "recv", step->length, sends ? "to" : "from", peer,
+            COLL_LANES * of->call->number + step->lane);
     require(now, now->labels, "irequires", *latest);
     *latest = now->labels;
 }
@@ -164,7 +165,7 @@ static int write_rank(writing *now, coll_cluster *cluster) {
     fprintf(now->stream, "\nrank %d {\n", now->rank);
     for (size_t i = 0; i < own->call_count && code == MPI_SUCCESS; i++) {
         const coll_job_call *call = &own->calls[i];
-        const coll_job_group *group = &record->groups[record->comm_groups[call->comm]];
+        const coll_job_group *group = coll_job_group_of(record, call);
         const coll_cluster_choice *choice = coll_cluster_choose(cluster, group, call, NULL);
         int member = 0;
         while (group->members[member] != now->rank)

@@ -14,45 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Lines --- */
-
-/* Reads an integer within LEAST and MOST from the next word of REST. */
-static bool take_integer(const coll_lines *lines, char **rest, int64_t least, int64_t most,
-                         int64_t *value) {
-    const char *word = coll_word(rest);
-    char *end;
-    errno = 0;
-    *value = strtoll(word, &end, 10);
-    return (*word && !*end && !errno && *value >= least && *value <= most) ||
-           coll_refuse(lines, "\"%.40s\" is not within %" PRId64 " to %" PRId64, word, least, most);
-}
-
-/* Reads COUNT integers, none of which may be negative. */
-static bool take_counts(const coll_lines *lines, char **rest, int count, int64_t values[]) {
-    bool good = true;
-    for (int i = 0; i < count && good; i++)
-        good = take_integer(lines, rest, 0, INT64_MAX, &values[i]);
-    return good;
-}
-
-static bool take_id(const coll_lines *lines, char **rest, uint64_t *id) {
-    const char *word = coll_word(rest);
-    char *end;
-    *id = strtoull(word, &end, 16);
-    return (*word && !*end) || coll_refuse(lines, "\"%.40s\" is no id", word);
-}
-
-static bool take_word(const coll_lines *lines, char **rest, const char *expected) {
-    const char *word = coll_word(rest);
-    return strcmp(word, expected) == 0 ||
-           coll_refuse(lines, "\"%.40s\" is not \"%s\"", word, expected);
-}
-
-/*
- * Makes room for one more element of SIZE bytes in *ARRAY, which has COUNT elements. Returns the
- * address of the new element, or NULL if out of memory.
- */
-static void *add_element(void **array, size_t count, size_t size) {
+void *coll_job_add_element(void **array, size_t count, size_t size) {
     /* The array is full whenever COUNT is a power of two. */
     if ((count & (count - 1)) == 0) {
         void *more = realloc(*array, (count ? 2 * count : 1) * size);
@@ -63,23 +25,57 @@ static void *add_element(void **array, size_t count, size_t size) {
     return (char *)*array + count * size;
 }
 
-/* --- The file of a rank --- */
-
-static const char truncated[] = "is truncated, or the program did not get to MPI_Finalize";
-
-static const double LONGEST_RUN = 1e9; /* s; as whole nanoseconds that fits into 63 bits */
-
 /* The state of reading the files. Times of a rank are in ticks until its last line is read. */
 typedef struct reading {
     COLL_Record *record;
-    int *announced; /* for each communicator: the last rank whose file has a line "comm" for it */
     coll_lines lines;
+    char *rest; /* of the current line */
     int rank;
     uint64_t job;    /* of rank 0 */
     uint64_t logged; /* calls so far */
     double pending;  /* ticks since the previous call */
     bool ended;
 } reading;
+
+/* --- Lines --- */
+
+/* Reads an integer within LEAST and MOST from the next word. */
+static bool take_integer(reading *now, int64_t least, int64_t most, int64_t *value) {
+    const char *word = coll_word(&now->rest);
+    char *end;
+    errno = 0;
+    *value = strtoll(word, &end, 10);
+    return (*word && !*end && !errno && *value >= least && *value <= most) ||
+           coll_refuse(&now->lines, "\"%.40s\" is not within %" PRId64 " to %" PRId64, word, least,
+                       most);
+}
+
+/* Reads COUNT integers, none of which may be negative. */
+static bool take_counts(reading *now, int count, int64_t values[]) {
+    bool good = true;
+    for (int i = 0; i < count && good; i++)
+        good = take_integer(now, 0, INT64_MAX, &values[i]);
+    return good;
+}
+
+static bool take_id(reading *now, uint64_t *id) {
+    const char *word = coll_word(&now->rest);
+    char *end;
+    *id = strtoull(word, &end, 16);
+    return (*word && !*end) || coll_refuse(&now->lines, "\"%.40s\" is no id", word);
+}
+
+static bool take_word(reading *now, const char *expected) {
+    const char *word = coll_word(&now->rest);
+    return strcmp(word, expected) == 0 ||
+           coll_refuse(&now->lines, "\"%.40s\" is not \"%s\"", word, expected);
+}
+
+/* --- The file of a rank --- */
+
+static const char truncated[] = "is truncated, or the program did not get to MPI_Finalize";
+
+static const double LONGEST_RUN = 1e9; /* s; as whole nanoseconds that fits into 63 bits */
 
 static bool no_memory(const reading *now) {
     return coll_refuse(&now->lines, "no memory for this record");
@@ -88,27 +84,24 @@ static bool no_memory(const reading *now) {
 static bool read_header(reading *now) {
     COLL_Record *record = now->record;
     size_t length;
-    char *rest = coll_lines_next(&now->lines, &length);
+    now->rest = coll_lines_next(&now->lines, &length);
     int64_t version, rank, ranks;
     uint64_t job;
-    if (!rest || !take_word(&now->lines, &rest, "coll-record"))
+    if (!now->rest || !take_word(now, "coll-record"))
         return coll_refuse(&now->lines, "is no record of COLL_RECORD, or is empty");
-    if (!take_integer(&now->lines, &rest, 1, INT32_MAX, &version))
+    if (!take_integer(now, 1, INT32_MAX, &version))
         return false;
     if (version != COLL_CALL_LOG_VERSION)
         return coll_refuse(&now->lines,
                            "version %" PRId64 " is not %d; record again, or use that "
                            "libcoll",
                            version, COLL_CALL_LOG_VERSION);
-    rest = coll_lines_next(&now->lines, &length);
-    if (!rest)
+    now->rest = coll_lines_next(&now->lines, &length);
+    if (!now->rest)
         return coll_refuse(&now->lines, "%s", truncated);
-    if (!take_word(&now->lines, &rest, "rank") ||
-        !take_integer(&now->lines, &rest, now->rank, now->rank, &rank) ||
-        !take_word(&now->lines, &rest, "of") ||
-        !take_integer(&now->lines, &rest, 1, 1 << 24, &ranks) ||
-        !take_word(&now->lines, &rest, "job") || !take_id(&now->lines, &rest, &job) ||
-        !take_word(&now->lines, &rest, "host"))
+    if (!take_word(now, "rank") || !take_integer(now, now->rank, now->rank, &rank) ||
+        !take_word(now, "of") || !take_integer(now, 1, 1 << 24, &ranks) || !take_word(now, "job") ||
+        !take_id(now, &job) || !take_word(now, "host"))
         return false;
     if (now->rank == 0) {
         now->job = job;
@@ -121,7 +114,7 @@ static bool read_header(reading *now) {
         return coll_refuse(&now->lines, "is of another job than rank 0's; record again");
     coll_job_rank *own = &record->of[now->rank];
     own->site = own->rack = -1;
-    snprintf(own->host, sizeof own->host, "%s", coll_word(&rest));
+    snprintf(own->host, sizeof own->host, "%s", coll_word(&now->rest));
     return *own->host || coll_refuse(&now->lines, "has no host");
 }
 
@@ -163,7 +156,8 @@ static int find_group(COLL_Record *record, coll_job_group *one) {
         free(one->members);
         return i;
     }
-    coll_job_group *added = add_element((void **)&record->groups, (size_t)i, sizeof *added);
+    coll_job_group *added =
+        coll_job_add_element((void **)&record->groups, (size_t)i, sizeof *added);
     if (!added)
         return -1;
     *added = *one;
@@ -172,18 +166,18 @@ static int find_group(COLL_Record *record, coll_job_group *one) {
 
 static int find_comm(const COLL_Record *record, uint64_t id) {
     int i = 0;
-    while (i < record->comm_count && record->comm_ids[i] != id)
+    while (i < record->comm_count && record->comms[i].id != id)
         i++;
     return i;
 }
 
-static bool read_comm(reading *now, char *rest) {
+static bool read_comm(reading *now) {
     COLL_Record *record = now->record;
     coll_job_group group = {0};
     uint64_t id;
-    if (!take_id(&now->lines, &rest, &id))
+    if (!take_id(now, &id))
         return false;
-    if (!read_members(now, coll_word(&rest), &group)) {
+    if (!read_members(now, coll_word(&now->rest), &group)) {
         free(group.members);
         return false;
     }
@@ -193,46 +187,41 @@ static bool read_comm(reading *now, char *rest) {
         return no_memory(now);
     }
     if (comm < record->comm_count) {
-        now->announced[comm] = now->rank;
-        return record->comm_groups[comm] == number ||
+        record->comms[comm].announced = now->rank;
+        return record->comms[comm].group == number ||
                coll_refuse(&now->lines, "a communicator has other ranks than on rank 0 to %d",
                            now->rank - 1);
     }
-    const size_t count = (size_t)comm;
-    uint64_t *ids = add_element((void **)&record->comm_ids, count, sizeof *ids);
-    int *groups = add_element((void **)&record->comm_groups, count, sizeof *groups);
-    int *announced = add_element((void **)&now->announced, count, sizeof *announced);
-    if (!ids || !groups || !announced)
+    coll_job_comm *added =
+        coll_job_add_element((void **)&record->comms, (size_t)comm, sizeof *added);
+    if (!added)
         return no_memory(now);
-    *ids = id;
-    *groups = number;
-    *announced = now->rank;
+    *added = (coll_job_comm){.id = id, .group = number, .announced = now->rank};
     record->comm_count++;
     return true;
 }
 
 /* Reads a call. A call that was only STARTED, or that is among neighbours, counts as time between
  * calls. */
-static bool read_call(reading *now, char *rest, bool started) {
+static bool read_call(reading *now, bool started) {
     coll_job_rank *own = &now->record->of[now->rank];
     coll_operation operation;
     uint64_t id;
     int64_t root, values[3]; /* bytes, ticks before the call, ticks inside */
-    if (coll_find_operation(coll_word(&rest), &operation) != MPI_SUCCESS)
+    if (coll_find_operation(coll_word(&now->rest), &operation) != MPI_SUCCESS)
         return coll_refuse(&now->lines, "an unknown operation");
-    if (!take_id(&now->lines, &rest, &id))
+    if (!take_id(now, &id))
         return false;
     const int comm = find_comm(now->record, id);
-    if (comm == now->record->comm_count || now->announced[comm] != now->rank)
+    if (comm == now->record->comm_count || now->record->comms[comm].announced != now->rank)
         return coll_refuse(&now->lines, "a communicator without its line \"comm\"");
-    const int ranks = now->record->groups[now->record->comm_groups[comm]].ranks;
-    const char *counts = coll_word(&rest);
+    const int ranks = now->record->groups[now->record->comms[comm].group].ranks;
+    const char *counts = coll_word(&now->rest);
     const bool uneven = strcmp(counts, "uneven") == 0;
     if (!uneven && strcmp(counts, "even") != 0)
         return coll_refuse(&now->lines, "\"%.40s\" is neither even nor uneven", counts);
-    if (!take_integer(&now->lines, &rest, coll_operations[operation].rootless ? -1 : 0, ranks - 1,
-                      &root) ||
-        !take_counts(&now->lines, &rest, 3, values))
+    if (!take_integer(now, coll_operations[operation].rootless ? -1 : 0, ranks - 1, &root) ||
+        !take_counts(now, 3, values))
         return false;
     now->logged++;
     now->pending += (double)values[1];
@@ -241,7 +230,7 @@ static bool read_call(reading *now, char *rest, bool started) {
         now->pending += (double)values[2];
         return true;
     }
-    coll_job_call *call = add_element((void **)&own->calls, own->call_count, sizeof *call);
+    coll_job_call *call = coll_job_add_element((void **)&own->calls, own->call_count, sizeof *call);
     if (!call)
         return no_memory(now);
     *call = (coll_job_call){.operation = operation,
@@ -256,13 +245,12 @@ static bool read_call(reading *now, char *rest, bool started) {
     return true;
 }
 
-static bool read_sent(reading *now, char *rest) {
+static bool read_sent(reading *now) {
     coll_job_rank *own = &now->record->of[now->rank];
     int64_t to, values[2]; /* messages, bytes */
-    if (!take_integer(&now->lines, &rest, 0, now->record->ranks - 1, &to) ||
-        !take_counts(&now->lines, &rest, 2, values))
+    if (!take_integer(now, 0, now->record->ranks - 1, &to) || !take_counts(now, 2, values))
         return false;
-    coll_job_sent *sent = add_element((void **)&own->sent, own->sent_count, sizeof *sent);
+    coll_job_sent *sent = coll_job_add_element((void **)&own->sent, own->sent_count, sizeof *sent);
     if (!sent)
         return no_memory(now);
     *sent = (coll_job_sent){(int)to, (double)values[1]};
@@ -270,12 +258,11 @@ static bool read_sent(reading *now, char *rest) {
     return true;
 }
 
-static bool read_place(reading *now, char *rest) {
+static bool read_place(reading *now) {
     coll_job_rank *own = &now->record->of[now->rank];
     const int most = now->record->ranks - 1;
     int64_t site, rack;
-    if (!take_integer(&now->lines, &rest, 0, most, &site) ||
-        !take_integer(&now->lines, &rest, 0, most, &rack))
+    if (!take_integer(now, 0, most, &site) || !take_integer(now, 0, most, &rack))
         return false;
     own->site = (int)site;
     own->rack = (int)rack;
@@ -283,10 +270,10 @@ static bool read_place(reading *now, char *rest) {
 }
 
 /* Reads the last line, and converts the rank's times to seconds. */
-static bool read_end(reading *now, char *rest) {
+static bool read_end(reading *now) {
     coll_job_rank *own = &now->record->of[now->rank];
     int64_t values[4]; /* calls, femtoseconds of a tick, ticks after the last call, calls lost */
-    if (!take_counts(&now->lines, &rest, 4, values))
+    if (!take_counts(now, 4, values))
         return false;
     if ((uint64_t)values[0] != now->logged)
         return coll_refuse(
@@ -314,14 +301,14 @@ static bool read_end(reading *now, char *rest) {
 static bool read_lines(reading *now) {
     size_t length;
     bool good = read_header(now);
-    for (char *rest; good && !now->ended && (rest = coll_lines_next(&now->lines, &length));) {
-        const char *kind = coll_word(&rest);
-        good = strcmp(kind, "call") == 0    ? read_call(now, rest, false)
-               : strcmp(kind, "start") == 0 ? read_call(now, rest, true)
-               : strcmp(kind, "comm") == 0  ? read_comm(now, rest)
-               : strcmp(kind, "sent") == 0  ? read_sent(now, rest)
-               : strcmp(kind, "place") == 0 ? read_place(now, rest)
-               : strcmp(kind, "end") == 0   ? read_end(now, rest)
+    while (good && !now->ended && (now->rest = coll_lines_next(&now->lines, &length))) {
+        const char *kind = coll_word(&now->rest);
+        good = strcmp(kind, "call") == 0    ? read_call(now, false)
+               : strcmp(kind, "start") == 0 ? read_call(now, true)
+               : strcmp(kind, "comm") == 0  ? read_comm(now)
+               : strcmp(kind, "sent") == 0  ? read_sent(now)
+               : strcmp(kind, "place") == 0 ? read_place(now)
+               : strcmp(kind, "end") == 0   ? read_end(now)
                                             : coll_refuse(&now->lines, "an unknown line");
     }
     return good && (now->ended || coll_refuse(&now->lines, "%s", truncated));
@@ -379,7 +366,6 @@ int COLL_Record_read(const char *directory, COLL_Record **record) {
     for (; now.rank < now.record->ranks && code == MPI_SUCCESS; now.rank++)
         if (!read_rank(&now, directory))
             code = coll_error(MPI_ERR_FILE, "%s", problem);
-    free(now.announced);
     const long stranger = code == MPI_SUCCESS ? find_stranger(directory, now.record->ranks) : -1;
     if (stranger >= 0)
         code = coll_error(MPI_ERR_FILE,
@@ -408,8 +394,7 @@ void COLL_Record_free(COLL_Record *record) {
     for (int i = 0; i < record->group_count; i++)
         free(record->groups[i].members);
     free(record->of);
-    free(record->comm_ids);
-    free(record->comm_groups);
+    free(record->comms);
     free(record->groups);
     free(record);
 }
@@ -431,9 +416,9 @@ static void wait_for_next(walk *now, int rank) {
     const coll_job_rank *own = &now->record->of[rank];
     if (now->next[rank] == own->call_count)
         return;
-    const int comm = own->calls[now->next[rank]].comm;
-    if (++now->waiting[comm] == now->record->groups[now->record->comm_groups[comm]].ranks)
-        now->ready[now->ready_count++] = comm;
+    const coll_job_call *call = &own->calls[now->next[rank]];
+    if (++now->waiting[call->comm] == coll_job_group_of(now->record, call)->ranks)
+        now->ready[now->ready_count++] = call->comm;
 }
 
 static int mismatch(const walk *now, int rank, const char *what) {
@@ -445,7 +430,7 @@ static int mismatch(const walk *now, int rank, const char *what) {
 
 static int visit_next(walk *now, coll_job_visit *visit, void *context) {
     const int comm = now->ready[--now->ready_count];
-    const coll_job_group *group = &now->record->groups[now->record->comm_groups[comm]];
+    const coll_job_group *group = &now->record->groups[now->record->comms[comm].group];
     now->waiting[comm] = 0;
     for (int i = 0; i < group->ranks; i++) {
         const int rank = group->members[i];
@@ -494,7 +479,7 @@ static int unify_bytes(void *context, const coll_job_group *group, coll_job_call
         operation == COLL_OPERATION_ALLTOALL || operation == COLL_OPERATION_REDUCE_SCATTER;
     double sum = 0;
     bool uneven = false;
-    int *number = context;
+    int64_t *number = context;
     for (int i = 0; i < group->ranks; i++) {
         sum += (double)calls[i]->bytes / group->ranks;
         uneven = uneven || calls[i]->uneven;
@@ -511,6 +496,6 @@ static int unify_bytes(void *context, const coll_job_group *group, coll_job_call
 }
 
 int coll_job_unify(const COLL_Record *record) {
-    int calls = 0;
+    int64_t calls = 0;
     return coll_job_walk(record, unify_bytes, &calls);
 }

@@ -17,18 +17,25 @@ typedef struct coll_job_group {
     int *members; /* in MPI_COMM_WORLD */
 } coll_job_group;
 
+/* A communicator. */
+typedef struct coll_job_comm {
+    uint64_t id;
+    int group;     /* its number in COLL_Record; communicators of the same ranks share it */
+    int announced; /* the last rank whose file has a line "comm" for it */
+} coll_job_comm;
+
 /* A blocking collective on one rank. Calls among neighbours are left out, as the edges between
  * neighbours aren't recorded. */
 typedef struct coll_job_call {
     coll_operation operation;
-    int comm;      /* its number in COLL_Record */
-    int number;    /* of the call in the job, from 0; the same on all ranks */
-    int row;       /* index of the report's row for the call (lib/report/job_calls.h); else 0 */
-    int root;      /* in the communicator; or COLL_NO_ROOT */
-    bool uneven;   /* counts differ by rank */
-    size_t bytes;  /* of the data or a block: the mean over the ranks, so it is the same on all */
-    double before; /* s from the previous call to this one */
-    double inside; /* s */
+    int comm;       /* its number in COLL_Record */
+    int row;        /* index of the report's row for the call (lib/report/job_calls.h); else 0 */
+    int root;       /* in the communicator; or COLL_NO_ROOT */
+    bool uneven;    /* counts differ by rank */
+    int64_t number; /* of the call in the job, from 0; the same on all ranks */
+    size_t bytes;   /* of the data or a block: the mean over the ranks, so it is the same on all */
+    double before;  /* s from the previous call to this one */
+    double inside;  /* s */
 } coll_job_call;
 
 /* Messages to one rank. */
@@ -51,10 +58,21 @@ struct COLL_Record {
     int ranks;
     coll_job_rank *of;
     int comm_count, group_count;
-    uint64_t *comm_ids;
-    int *comm_groups; /* the group of each communicator */
+    coll_job_comm *comms;
     coll_job_group *groups;
 };
+
+/*
+ * Makes room for one more element of SIZE bytes in *ARRAY, which has COUNT elements. Returns the
+ * address of the new element, or NULL if out of memory.
+ */
+void *coll_job_add_element(void **array, size_t count, size_t size);
+
+/* Returns the ranks of the communicator of CALL. */
+static inline const coll_job_group *coll_job_group_of(const COLL_Record *record,
+                                                      const coll_job_call *call) {
+    return &record->groups[record->comms[call->comm].group];
+}
 
 /*
  * Visits the calls of RECORD, each call after the calls that come before it on any of its ranks.

@@ -242,13 +242,12 @@ static edge *find_edge(search *now, int rank, int peer) {
     for (int i = 0; i < count; i++)
         if (first[i].peer == peer)
             return &first[i];
-    edge *more = realloc(first, (size_t)(count + 1) * sizeof *more);
-    if (!more)
+    edge *added = coll_job_add_element((void **)&now->edges[rank], (size_t)count, sizeof *added);
+    if (!added)
         return NULL;
-    now->edges[rank] = more;
     now->edge_counts[rank]++;
-    more[count] = (edge){.peer = peer};
-    return &more[count];
+    *added = (edge){.peer = peer};
+    return added;
 }
 
 static bool add_edges(search *now) {

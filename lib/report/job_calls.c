@@ -14,188 +14,154 @@
 /* All ranks together keep at most MOST calls, but each rank may keep LEAST. */
 enum { MOST = 1 << 18, LEAST = 64 };
 
-/* A communicator, and its calls of which all ranks' parts are known. */
-typedef struct known_comm {
-    uint64_t id;
-    coll_job_group group; /* the members that have calls here */
-    int joined;           /* how many these are */
-    uint64_t from, to;    /* the calls that all these members have kept: FROM to TO - 1 */
-} known_comm;
-
-typedef struct kept_call {
-    int comm;
-    uint64_t number;
-    coll_recorded_call part;
-} kept_call;
-
-typedef struct kept_calls {
-    size_t count;
-    kept_call *of;
-} kept_calls;
+/* The calls of a communicator that all ranks which have calls here have kept: FROM to TO - 1. */
+typedef struct kept_range {
+    int joined; /* how many ranks these are */
+    int64_t from, to;
+} kept_range;
 
 struct coll_job_calls {
-    int ranks, comm_count;
-    known_comm *comms;
-    kept_calls *kept; /* of each rank */
+    bool incomplete;
+    /* Until the replay, BEFORE and INSIDE of a call are when the rank entered and left it, in ns,
+     * and NUMBER is that on the communicator. Each communicator has a group of its own. */
+    COLL_Record *record;
+    kept_range *kept; /* of each communicator */
 };
 
 coll_job_calls *coll_job_calls_make(int ranks) {
     coll_job_calls *all = calloc(1, sizeof *all);
-    kept_calls *kept = calloc((size_t)ranks, sizeof *kept);
-    if (!all || !kept) {
+    COLL_Record *record = calloc(1, sizeof *record);
+    coll_job_rank *of = calloc((size_t)ranks, sizeof *of);
+    if (!all || !record || !of) {
         free(all);
-        free(kept);
+        free(record);
+        free(of);
         return NULL;
     }
-    *all = (coll_job_calls){.ranks = ranks, .kept = kept};
+    *record = (COLL_Record){.ranks = ranks, .of = of};
+    all->record = record;
     return all;
 }
 
 void coll_job_calls_free(coll_job_calls *all) {
     if (!all)
         return;
-    for (int rank = 0; rank < all->ranks; rank++)
-        free(all->kept[rank].of);
-    for (int i = 0; i < all->comm_count; i++)
-        free(all->comms[i].group.members);
-    free(all->comms);
+    COLL_Record_free(all->record);
     free(all->kept);
     free(all);
 }
 
-/* Returns the index of the communicator of SERIES; -1 if out of memory. */
+/* Returns the number of the communicator of SERIES; -1 if out of memory. */
 static int find_comm(coll_job_calls *all, const coll_job_series *series) {
+    COLL_Record *record = all->record;
     int i = 0;
-    while (i < all->comm_count &&
-           (all->comms[i].id != series->comm || all->comms[i].group.ranks != series->ranks))
+    while (i < record->comm_count &&
+           (record->comms[i].id != series->comm || record->groups[i].ranks != series->ranks))
         i++;
-    if (i < all->comm_count)
+    if (i < record->comm_count)
         return i;
-    known_comm *more = realloc(all->comms, (size_t)(i + 1) * sizeof *more);
-    if (!more)
+    const size_t count = (size_t)i;
+    coll_job_comm *comm = coll_job_add_element((void **)&record->comms, count, sizeof *comm);
+    coll_job_group *group = coll_job_add_element((void **)&record->groups, count, sizeof *group);
+    kept_range *kept = coll_job_add_element((void **)&all->kept, count, sizeof *kept);
+    int *members = calloc((size_t)series->ranks, sizeof *members);
+    if (!comm || !group || !kept || !members) {
+        free(members);
         return -1;
-    all->comms = more;
-    all->comms[i] = (known_comm){.id = series->comm,
-                                 .group = {.ranks = (int)series->ranks,
-                                           .members = calloc((size_t)series->ranks, sizeof(int))},
-                                 .to = UINT64_MAX};
-    if (!all->comms[i].group.members)
-        return -1;
-    all->comm_count++;
+    }
+    *comm = (coll_job_comm){.id = series->comm, .group = i};
+    *group = (coll_job_group){.ranks = (int)series->ranks, .members = members};
+    *kept = (kept_range){.to = INT64_MAX};
+    record->comm_count = record->group_count = i + 1;
     return i;
 }
 
 bool coll_job_calls_add(coll_job_calls *all, int rank, size_t left, const coll_job_series *series,
                         const coll_recorded_call parts[]) {
-    const size_t share = (size_t)(MOST / all->ranks > LEAST ? MOST / all->ranks : LEAST);
-    kept_calls *own = &all->kept[rank];
+    const int ranks = all->record->ranks;
+    const size_t share = (size_t)(MOST / ranks > LEAST ? MOST / ranks : LEAST);
+    coll_job_rank *own = &all->record->of[rank];
     const int comm = find_comm(all, series);
-    if (comm < 0)
+    if (comm < 0) {
+        all->incomplete = true;
         return false;
-    const size_t room = (share - own->count) / left, given = (size_t)series->count,
-                 count = given < room ? given : room;
-    kept_call *more = realloc(own->of, (own->count + count + 1) * sizeof *more);
-    if (!more)
-        return false;
-    own->of = more;
-    known_comm *known = &all->comms[comm];
-    const uint64_t end = series->first + given, from = end - count;
-    known->joined++;
-    known->group.members[series->place] = rank;
-    known->from = from > known->from ? from : known->from;
-    known->to = end < known->to ? end : known->to;
-    for (size_t i = 0; i < count; i++) {
-        const kept_call one = {comm, from + i, parts[given - count + i]};
+    }
+    kept_range *kept = &all->kept[comm];
+    const int64_t room = (int64_t)((share - own->call_count) / left),
+                  count = series->count < room ? series->count : room,
+                  end = (int64_t)series->first + series->count, from = end - count;
+    kept->joined++;
+    all->record->groups[comm].members[series->place] = rank;
+    kept->from = from > kept->from ? from : kept->from;
+    kept->to = end < kept->to ? end : kept->to;
+    for (int64_t number = from; number < end; number++) {
+        const coll_recorded_call *part = &parts[series->count - (end - number)];
+        coll_job_call *call =
+            coll_job_add_element((void **)&own->calls, own->call_count, sizeof *call);
+        if (!call) {
+            all->incomplete = true;
+            return false;
+        }
+        *call = (coll_job_call){.operation = part->operation,
+                                .comm = comm,
+                                .number = number,
+                                .row = part->row,
+                                .root = part->root,
+                                .uneven = part->uneven,
+                                .bytes = (size_t)part->bytes,
+                                .before = (double)part->entered,
+                                .inside = (double)part->left};
+        own->call_count++;
         /* On other ranks the call may not have failed. */
-        if (one.part.operation == COLL_RECORDED_FAILURE && known->from <= one.number)
-            known->from = one.number + 1;
-        own->of[own->count++] = one;
+        if (part->operation == COLL_RECORDED_FAILURE && kept->from <= number)
+            kept->from = number + 1;
     }
     return true;
-}
-
-/* --- A record of these calls --- */
-
-static bool is_known(const coll_job_calls *all, const kept_call *call) {
-    const known_comm *comm = &all->comms[call->comm];
-    return comm->joined == comm->group.ranks && call->number >= comm->from &&
-           call->number < comm->to && call->part.row >= 0 &&
-           !coll_operations[call->part.operation].neighbors &&
-           call->part.operation != COLL_OPERATION_AGGREGATE;
-}
-
-static int by_entry(const void *a, const void *b) {
-    const coll_recorded_call *one = &((const kept_call *)a)->part,
-                             *other = &((const kept_call *)b)->part;
-    return (one->entered > other->entered) - (one->entered < other->entered);
-}
-
-/*
- * Sets OWN to the known calls of RANK. The time before the first of them counts from START, in ns.
- */
-static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll_job_rank *own) {
-    kept_calls *kept = &all->kept[rank];
-    own->calls = malloc((kept->count + 1) * sizeof *own->calls);
-    if (!own->calls)
-        return false;
-    if (kept->count > 0)
-        qsort(kept->of, kept->count, sizeof *kept->of, by_entry);
-    for (size_t i = 0; i < kept->count; i++) {
-        const coll_recorded_call *part = &kept->of[i].part;
-        if (!is_known(all, &kept->of[i]))
-            continue;
-        own->calls[own->call_count++] =
-            (coll_job_call){.operation = part->operation,
-                            .comm = kept->of[i].comm,
-                            .row = part->row,
-                            .root = part->root,
-                            .uneven = part->uneven,
-                            .bytes = (size_t)part->bytes,
-                            .before = 1e-9 * fmax(0, (double)(part->entered - start)),
-                            .inside = 1e-9 * (double)(part->left - part->entered)};
-        start = part->left;
-    }
-    return true;
-}
-
-/* Returns the time, in ns, at which the first known call began. */
-static int64_t first_entry(const coll_job_calls *all) {
-    int64_t first = INT64_MAX;
-    for (int rank = 0; rank < all->ranks; rank++)
-        for (size_t i = 0; i < all->kept[rank].count; i++)
-            if (is_known(all, &all->kept[rank].of[i]) && all->kept[rank].of[i].part.entered < first)
-                first = all->kept[rank].of[i].part.entered;
-    return first;
-}
-
-/* Returns a record of the calls, which the caller frees; NULL if it can't be made. The record takes
- * the members of ALL's communicators. */
-static COLL_Record *make_record(coll_job_calls *all) {
-    const size_t comms = (size_t)all->comm_count + 1;
-    COLL_Record *record = calloc(1, sizeof *record);
-    if (!record)
-        return NULL;
-    record->ranks = all->ranks;
-    record->of = calloc((size_t)all->ranks, sizeof *record->of);
-    record->comm_groups = calloc(comms, sizeof *record->comm_groups);
-    record->groups = calloc(comms, sizeof *record->groups);
-    bool good = record->of && record->comm_groups && record->groups;
-    for (int i = 0; i < all->comm_count && good; i++) {
-        record->comm_groups[i] = i;
-        record->groups[i] = all->comms[i].group;
-        all->comms[i].group.members = NULL;
-        record->comm_count = record->group_count = i + 1;
-    }
-    const int64_t start = good ? first_entry(all) : 0;
-    for (int rank = 0; rank < all->ranks && good; rank++)
-        good = record_rank(all, rank, start, &record->of[rank]);
-    if (good && coll_job_unify(record) == MPI_SUCCESS)
-        return record;
-    COLL_Record_free(record);
-    return NULL;
 }
 
 /* --- The replay --- */
+
+static bool is_known(const coll_job_calls *all, const coll_job_call *call) {
+    const kept_range *kept = &all->kept[call->comm];
+    return kept->joined == coll_job_group_of(all->record, call)->ranks &&
+           call->number >= kept->from && call->number < kept->to && call->row >= 0 &&
+           !coll_operations[call->operation].neighbors &&
+           call->operation != COLL_OPERATION_AGGREGATE;
+}
+
+static int by_entry(const void *a, const void *b) {
+    const coll_job_call *one = a, *other = b;
+    return (one->before > other->before) - (one->before < other->before);
+}
+
+/* Leaves only the known calls in the record, in their order, and converts their times. Returns
+ * false if the ranks' calls do not match, or if out of memory. */
+static bool complete_record(coll_job_calls *all) {
+    COLL_Record *record = all->record;
+    double start = INFINITY; /* the first known call of any rank */
+    for (coll_job_rank *own = record->of; own < record->of + record->ranks; own++) {
+        size_t known = 0;
+        for (size_t i = 0; i < own->call_count; i++)
+            if (is_known(all, &own->calls[i]))
+                own->calls[known++] = own->calls[i];
+        own->call_count = known;
+        if (known > 0) {
+            qsort(own->calls, known, sizeof *own->calls, by_entry);
+            start = fmin(start, own->calls->before);
+        }
+    }
+    for (coll_job_rank *own = record->of; own < record->of + record->ranks; own++) {
+        double now = start;
+        for (size_t i = 0; i < own->call_count; i++) {
+            coll_job_call *call = &own->calls[i];
+            const double entered = call->before, left = call->inside;
+            call->before = 1e-9 * fmax(0, entered - now);
+            call->inside = 1e-9 * (left - entered);
+            now = left;
+        }
+    }
+    return coll_job_unify(record) == MPI_SUCCESS;
+}
 
 enum { RAN, NATIVE, WAYS };
 
@@ -384,12 +350,11 @@ static void set_saved(coll_report_row *row, const row_times *times, const findin
 bool coll_job_calls_replay(coll_job_calls *all, double limit, const coll_topo *topo,
                            const coll_profile *profile, int count, coll_report_row rows[]) {
     row_times *times = calloc((size_t)count + 1, sizeof *times);
-    COLL_Record *record = times ? make_record(all) : NULL;
-    const bool good = record && replay_record(record, limit, topo, profile, rows, times);
+    const bool good = times && !all->incomplete && complete_record(all) &&
+                      replay_record(all->record, limit, topo, profile, rows, times);
     const findings found = good ? compare(count, times) : (findings){0, 0};
     for (int i = 0; i < count && good; i++)
         set_saved(&rows[i], &times[i], &found);
-    COLL_Record_free(record);
     free(times);
     return good;
 }

@@ -131,7 +131,7 @@ START_TEST(files_are_read) {
     ck_assert_int_eq((int)bcast->bytes, 100);
     ck_assert_double_eq_tol(bcast->before, 0.020 + 0.001 + 0.030, 1e-9);
     ck_assert_double_eq_tol(bcast->inside, 0.002, 1e-9);
-    const coll_job_group *pair = &record->groups[record->comm_groups[bcast->comm]];
+    const coll_job_group *pair = coll_job_group_of(record, bcast);
     ck_assert_int_eq(pair->ranks, 2);
     ck_assert(pair->members[0] == 2 && pair->members[1] == 0);
     ck_assert_int_eq(third->calls[1].comm, bcast->comm);
@@ -167,8 +167,7 @@ START_TEST(many_calls_and_communicators) {
             const coll_job_call *one = &record->of[rank].calls[call];
             ck_assert_int_eq((int)one->bytes, call);
             ck_assert_int_eq(one->number, call);
-            ck_assert_int_eq(record->groups[record->comm_groups[one->comm]].members[0],
-                             call % 21 % 2);
+            ck_assert_int_eq(coll_job_group_of(record, one)->members[0], call % 21 % 2);
         }
     for (int sent = 0; sent < 9; sent++)
         ck_assert(record->of[1].sent[sent].bytes == sent);
