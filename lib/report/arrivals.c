@@ -64,6 +64,7 @@ typedef struct event {
 } event;
 
 struct coll_arrivals {
+    bool incomplete;
     const int *host;
     event *events;
     size_t count, room;
@@ -112,22 +113,25 @@ static bool enlarge(coll_arrivals *all) {
     return true;
 }
 
-static event *find_event(coll_arrivals *all, const coll_arrival *one) {
+/* Returns the event on the communicator of SERIES with NUMBER, of which PART is known; NULL if out
+ * of memory. */
+static event *find_event(coll_arrivals *all, const coll_job_series *series, uint64_t number,
+                         const coll_recorded_call *part) {
     if (all->count == all->room && !enlarge(all))
         return NULL;
-    size_t *bucket = bucket_of(all, one->comm, one->number);
+    size_t *bucket = bucket_of(all, series->comm, number);
     if (!*bucket) {
-        all->events[all->count] = (event){.comm = one->comm,
-                                          .group = one->group,
-                                          .number = one->number,
-                                          .ranks = one->ranks,
-                                          .operation = one->operation,
+        all->events[all->count] = (event){.comm = series->comm,
+                                          .group = series->group,
+                                          .number = number,
+                                          .ranks = (int)series->ranks,
+                                          .operation = part->operation,
                                           .last = -1,
                                           .last_entered = INT64_MIN,
                                           .second_entered = INT64_MIN,
                                           .first_entered = INT64_MAX,
                                           .other_entered = INT64_MIN,
-                                          .first = one->entered};
+                                          .first = part->entered};
         *bucket = ++all->count;
     }
     return &all->events[*bucket - 1];
@@ -137,32 +141,46 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-bool coll_arrivals_add(coll_arrivals *all, const coll_arrival *one) {
-    event *to = find_event(all, one);
-    if (!to)
-        return false;
-    const bool same_host = to->last >= 0 && all->host[to->last] == all->host[one->rank];
-    if (one->entered > to->last_entered) {
+/* Adds RANK's PART to the event TO. OUTSIDE is the time in ns since the rank left the
+ * communicator's previous event; -1: unknown. */
+static void add_part(event *to, const int host[], int rank, const coll_recorded_call *part,
+                     int64_t outside) {
+    const bool same_host = to->last >= 0 && host[to->last] == host[rank];
+    if (part->entered > to->last_entered) {
         to->second_entered = to->last_entered;
         if (!same_host && to->last >= 0)
             to->other_entered = to->last_entered;
-        to->last = one->rank;
-        to->last_entered = one->entered;
-        to->last_outside = one->outside;
+        to->last = rank;
+        to->last_entered = part->entered;
+        to->last_outside = outside;
     } else {
-        to->second_entered = later(to->second_entered, one->entered);
+        to->second_entered = later(to->second_entered, part->entered);
         if (!same_host)
-            to->other_entered = later(to->other_entered, one->entered);
+            to->other_entered = later(to->other_entered, part->entered);
     }
-    if (one->entered < to->first_entered)
-        to->first_entered = one->entered;
-    if (to->operation != one->operation)
+    if (part->entered < to->first_entered)
+        to->first_entered = part->entered;
+    if (to->operation != part->operation)
         to->ranks = -1; /* the ranks disagree: never complete */
     to->seen++;
-    to->outside =
-        one->outside < 0 || to->outside < 0 ? -1 : to->outside + 1e-9 * (double)one->outside;
-    to->entered += 1e-9 * (double)(one->entered - to->first);
-    to->inside += 1e-9 * (double)(one->left - one->entered);
+    to->outside = outside < 0 || to->outside < 0 ? -1 : to->outside + 1e-9 * (double)outside;
+    to->entered += 1e-9 * (double)(part->entered - to->first);
+    to->inside += 1e-9 * (double)(part->left - part->entered);
+}
+
+bool coll_arrivals_add(coll_arrivals *all, int rank, const coll_job_series *series,
+                       const coll_recorded_call parts[]) {
+    for (int64_t i = 0; i < series->count; i++) {
+        if (parts[i].operation == COLL_RECORDED_FAILURE)
+            continue; /* so this call never gets complete */
+        event *to = find_event(all, series, series->first + (uint64_t)i, &parts[i]);
+        if (!to) {
+            all->incomplete = true;
+            return false;
+        }
+        add_part(to, all->host, rank, &parts[i],
+                 i == 0 ? -1 : parts[i].entered - parts[i - 1].left);
+    }
     return true;
 }
 
@@ -205,9 +223,9 @@ typedef struct series {
     double each;  /* s that a rank spends in an event, on average */
 } series;
 
-/* Memory for numbers of a series: two for each event, and a counter for each candidate. */
+/* Memory for a series: two numbers for each event; a counter, and a sum, for each candidate. */
 typedef struct scratch {
-    double *numbers;
+    double *numbers, *sums;
     int *counts;
 } scratch;
 
@@ -318,23 +336,17 @@ static double period_of(const series *of, int who, double least, double between[
  * stand out.
  */
 static bool is_late_at_times(const series *of, const scratch *memory, coll_lateness *found) {
-    double *sums = memory->numbers, *late = sums + of->count, all = 0;
+    double *sums = memory->sums, *late = memory->numbers, all = 0;
     int who = -1, count = 0, times = 0;
-    /* SUMS has an element for each event, but COUNTS one for each rank. So the ranks that were last
-     * are renumbered from 0. */
     for (int i = 0; i < of->count; i++)
-        memory->counts[of->events[i].last] = -1;
+        sums[of->events[i].last] = 0;
     for (int i = 0; i < of->count; i++) {
         const event *one = &of->events[i];
-        int *at = &memory->counts[one->last];
-        if (*at < 0)
-            sums[ *at = count++] = 0;
         if (is_own_fault(one))
-            sums[*at] += lateness_of(one);
-        if (who < 0 || sums[*at] > sums[memory->counts[who]])
+            sums[one->last] += lateness_of(one);
+        if (who < 0 || sums[one->last] > sums[who])
             who = one->last;
     }
-    count = 0;
     for (int i = 0; i < of->count; i++)
         if (of->events[i].last == who && is_own_fault(&of->events[i]))
             late[count++] = lateness_of(&of->events[i]);
@@ -354,7 +366,7 @@ static bool is_late_at_times(const series *of, const scratch *memory, coll_laten
     found->share = (double)times / of->count;
     found->seconds = late[count - (times + 1) / 2];
     found->lost = lost;
-    found->period = period_of(of, who, least, sums);
+    found->period = period_of(of, who, least, late + of->count);
     return most > CERTAIN * of->error && lasted >= MAINLY * all &&
            lasted >= MATTERS * of->each * of->count;
 }
@@ -394,26 +406,21 @@ static bool moves(const series *of, const scratch *memory, coll_lateness *found)
 static void find_late(const series *of, const scratch *memory, coll_lateness *found) {
     coll_lateness host = *found, at_times = *found, moving = *found;
     found->late = COLL_LATE_RANK;
+    host.late = COLL_LATE_HOST;
+    at_times.late = COLL_LATE_AT_TIMES;
+    moving.late = COLL_LATE_MOVES;
     if (stands_out(of, false, memory, found))
         return;
-    if (stands_out(of, true, memory, &host)) {
+    if (stands_out(of, true, memory, &host))
         *found = host;
-        found->late = COLL_LATE_HOST;
-        return;
-    }
-    if (is_late_at_times(of, memory, &at_times)) {
+    else if (is_late_at_times(of, memory, &at_times))
         *found = at_times;
-        found->late = COLL_LATE_AT_TIMES;
-        return;
-    }
-    if (moves(of, memory, &moving)) {
+    else if (moves(of, memory, &moving))
         *found = moving;
-        found->late = COLL_LATE_MOVES;
-        return;
-    }
-    found->late = found->seconds > CERTAIN * of->error ? COLL_LATE_NOBODY : COLL_LATE_UNKNOWN;
-    if (found->share < 0.5 + 0.5 / found->ranks)
+    else if (found->seconds > CERTAIN * of->error || found->share < 0.5 + 0.5 / found->ranks)
         found->late = COLL_LATE_NOBODY;
+    else
+        found->late = COLL_LATE_UNKNOWN;
 }
 
 static void judge(series *of, const scratch *memory, coll_lateness *found) {
@@ -447,11 +454,14 @@ int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], 
         highest = all->events[i].last > highest ? all->events[i].last : highest;
     }
     all->count = complete;
+    const size_t ranks = (size_t)highest + 1;
     const scratch memory = {.numbers = malloc((2 * complete + 1) * sizeof *memory.numbers),
-                            .counts = calloc((size_t)highest + 1, sizeof *memory.counts)};
+                            .sums = malloc(ranks * sizeof *memory.sums),
+                            .counts = malloc(ranks * sizeof *memory.counts)};
+    const bool good = memory.numbers && memory.sums && memory.counts && !all->incomplete;
     if (complete > 0)
         qsort(all->events, complete, sizeof *all->events, by_kind_and_time);
-    for (size_t i = 0, next; i < complete && memory.numbers && memory.counts; i = next) {
+    for (size_t i = 0, next; i < complete && good; i = next) {
         for (next = i + 1; next < complete && by_kind(&all->events[i], &all->events[next]) == 0;)
             next++;
         coll_lateness one;
@@ -463,32 +473,28 @@ int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], 
         coll_list_insert(found, &count, most, &one, sizeof one, by_most_time);
     }
     free(memory.numbers);
+    free(memory.sums);
     free(memory.counts);
     return count;
 }
 
-static int by_integer(const void *a, const void *b) {
-    const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-    return (one > other) - (one < other);
-}
-
-double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]) {
+double coll_arrivals_drift(int count, const int64_t time[], double apart[]) {
     enum { FEWEST = 60, THIRDS = 3 };
     static const double LONG = 2e9;  /* ns: in less time clocks don't move apart by much */
     static const double MOST = 5e-4; /* NTP corrects a clock's rate by at most this */
     const int third = count / THIRDS;
     if (count < FEWEST)
         return 0;
-    int64_t *end = apart + count - third;
+    double *end = apart + count - third;
     const double passed = (double)(time[count - 1 - third / 2] - time[third / 2]);
     if (passed < LONG)
         return 0;
-    qsort(apart, (size_t)third, sizeof *apart, by_integer);
-    qsort(end, (size_t)third, sizeof *apart, by_integer);
+    qsort(apart, (size_t)third, sizeof *apart, by_number);
+    qsort(end, (size_t)third, sizeof *apart, by_number);
     /* Each third has an interquartile range. If the medians differ by more than both ranges
      * together, that is a drift; else it may be noise. */
-    const double spread = (double)(apart[3 * third / 4] - apart[third / 4]) +
-                          (double)(end[3 * third / 4] - end[third / 4]),
-                 moved = (double)(end[third / 2] - apart[third / 2]);
+    const double spread =
+                     apart[3 * third / 4] - apart[third / 4] + end[3 * third / 4] - end[third / 4],
+                 moved = end[third / 2] - apart[third / 2];
     return fabs(moved) > spread && fabs(moved) <= MOST * passed ? moved / passed : 0;
 }

@@ -8,21 +8,10 @@
 #ifndef COLL_LIB_REPORT_ARRIVALS_H
 #define COLL_LIB_REPORT_ARRIVALS_H
 
-#include "lib/algorithm/algorithm.h"
+#include "lib/report/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* One rank's part in an event. Times are in ns. */
-typedef struct coll_arrival {
-    uint64_t comm, group; /* ids of the communicator and of its ranks */
-    uint64_t number;      /* of the event on the communicator */
-    int ranks;            /* of the communicator */
-    coll_operation operation;
-    int rank;              /* in MPI_COMM_WORLD */
-    int64_t entered, left; /* on rank 0's clock */
-    int64_t outside;       /* since the rank left the communicator's previous event; -1: unknown */
-} coll_arrival;
 
 /* If there are fewer events than this, no rank or host is reported as late. */
 enum { COLL_ARRIVALS_FEWEST = 20 };
@@ -36,8 +25,13 @@ typedef struct coll_arrivals coll_arrivals;
 coll_arrivals *coll_arrivals_make(const int host[]);
 void coll_arrivals_free(coll_arrivals *all);
 
-/* Adds an arrival. Returns false if out of memory. */
-bool coll_arrivals_add(coll_arrivals *all, const coll_arrival *one);
+/*
+ * Adds the calls of SERIES, which rank RANK of MPI_COMM_WORLD has recorded. PARTS has an element
+ * for each of them, with times on rank 0's clock. Returns false if out of memory; then ALL is
+ * incomplete, and nothing is found.
+ */
+bool coll_arrivals_add(coll_arrivals *all, int rank, const coll_job_series *series,
+                       const coll_recorded_call parts[]);
 
 typedef enum coll_late {
     COLL_LATE_UNKNOWN, /* too few events, or the clocks are not exact enough */
@@ -55,7 +49,7 @@ typedef struct coll_lateness {
     int events; /* number of events of which all ranks' arrivals are known */
     coll_late late;
     int who; /* the late rank in MPI_COMM_WORLD, or the late host; if nobody is late, the rank that
-                was last most often; if work moves, not set */
+                was last most often; if work moves, 0 */
     double share;   /* fraction of the events in which WHO was last (at times: late) or, if work
                        moves, any rank was late */
     double seconds; /* median of the seconds by which WHO, or the last rank, was later than all
@@ -81,6 +75,6 @@ int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], 
  * Returns 0 if there are fewer than 60 differences, if they cover less than 2 s, or if they are too
  * noisy. Changes the order of APART.
  */
-double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]);
+double coll_arrivals_drift(int count, const int64_t time[], double apart[]);
 
 #endif

@@ -13,7 +13,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Seconds that rank 0 waits for each other rank. The others wait TIMES_FOR_ROOT times as long for
  * rank 0, which may be waiting for another rank or still be writing results. */
@@ -64,20 +63,12 @@ static size_t data_bytes(const hello *of) {
 
 /* --- Waiting --- */
 
-static void nap(int tries) {
-    enum { AWAKE = 1000 };
-    const struct timespec pause = {0, 200000};
-    if (tries < AWAKE)
-        sched_yield();
-    else
-        nanosleep(&pause, NULL);
-}
-
 /*
  * Waits for *REQUEST until DEADLINE. Returns whether the request completed in time; if not, cancels
  * it.
  */
 static bool wait_until(MPI_Request *request, double deadline) {
+    enum { AWAKE = 1000 };
     for (int tries = 0, done = 0;; tries++) {
         if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return false;
@@ -85,7 +76,10 @@ static bool wait_until(MPI_Request *request, double deadline) {
             return true;
         if (coll_monotonic() > deadline)
             break;
-        nap(tries);
+        if (tries < AWAKE)
+            sched_yield();
+        else
+            coll_sleep(200e-6);
     }
     (void)PMPI_Cancel(request);
     (void)PMPI_Request_free(request);
@@ -112,43 +106,6 @@ static int64_t events_of(const coll_report_comm *one, int64_t most) {
     return count < most ? count : most;
 }
 
-static int64_t most_events(MPI_Comm world) {
-    int ranks = 1;
-    (void)PMPI_Comm_size(world, &ranks);
-    const int64_t share = ALL_EVENTS / ranks;
-    return share > LEAST_EVENTS ? share : LEAST_EVENTS;
-}
-
-/* Returns how many communicators have events. */
-static int64_t count_comms(void) {
-    int64_t count = 0;
-    for (const coll_report_comm *one = coll_report_comms(); one; one = one->next)
-        count += events_of(one, 1);
-    return count;
-}
-
-/* Returns how many of ONE's events are sent. *LEFT communicators that have events, of which ONE may
- * be the first, share *MOST events. Updates both. */
-static int64_t take_share(const coll_report_comm *one, int64_t *left, int64_t *most) {
-    if (events_of(one, 1) == 0)
-        return 0;
-    const int64_t count = events_of(one, *most / *left);
-    --*left;
-    *most -= count;
-    return count;
-}
-
-static void describe(hello *own, int64_t rows, int64_t most) {
-    int64_t left = count_comms();
-    own->rows = rows;
-    own->lost = (double)coll_report_lost();
-    for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
-        const int64_t count = take_share(one, &left, &most);
-        own->comms += count > 0;
-        own->events += count;
-    }
-}
-
 /* Returns the place of RANK in GROUP. */
 static int place_in(const coll_report_group *group, int rank) {
     int place = 0;
@@ -158,16 +115,23 @@ static int place_in(const coll_report_group *group, int rank) {
 }
 
 /*
- * Packs the communicators with their latest events, at most MOST events in all, into the memory at
- * TO. Returns the end of the packed data.
+ * Packs the communicators that have events into the memory at TO, with their latest events: at most
+ * MOST in all, which the communicators share. Sets the numbers of both in OWN, which were upper
+ * limits. Returns the end of the packed data.
  */
-static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t most) {
+static void *pack_events(int rank, const int16_t row_of[], int64_t most, void *to, hello *own) {
     const double tick = coll_report_tick();
-    int64_t left = count_comms();
+    int64_t left = own->comms;
+    own->comms = own->events = 0;
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
-        const int64_t count = take_share(one, &left, &most);
+        if (events_of(one, 1) == 0)
+            continue;
+        const int64_t count = events_of(one, most / left--);
+        most -= count;
         if (count == 0)
             continue;
+        own->comms++;
+        own->events += count;
         coll_job_series *header = to;
         coll_recorded_call *next = events_on(header);
         *header = (coll_job_series){.comm = one->id,
@@ -202,13 +166,18 @@ static char *make_data(MPI_Comm world, hello *own) {
         free(rows);
         return NULL;
     }
-    const int64_t most = most_events(world);
+    const int64_t share = ALL_EVENTS / ranks, most = share > LEAST_EVENTS ? share : LEAST_EVENTS;
+    own->lost = (double)coll_report_lost();
+    own->rows = coll_report_make_rows(rank, ranks, rows, row_of);
     own->connections = coll_tcp_connections_read(connections);
-    describe(own, coll_report_make_rows(rank, ranks, rows, row_of), most);
+    for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
+        own->comms += events_of(one, 1);
+        own->events += events_of(one, most);
+    }
     char *data = malloc(data_bytes(own) + 1);
     if (data) {
         memcpy(data, rows, (size_t)own->rows * sizeof *rows);
-        void *end = pack_events(rank, row_of, data + (size_t)own->rows * sizeof *rows, most);
+        void *end = pack_events(rank, row_of, most, data + (size_t)own->rows * sizeof *rows, own);
         memcpy(end, connections, (size_t)own->connections * sizeof *connections);
     }
     free(rows);
@@ -267,7 +236,7 @@ typedef struct gathering {
     bool *here;
     host *host;
     coll_arrivals *arrivals;
-    coll_job_calls *calls; /* NULL: some are missing */
+    coll_job_calls *calls;
     sender *senders;
     int64_t sender_count;  /* negative: some are missing */
     char *own;             /* rank 0's data */
@@ -356,7 +325,8 @@ static coll_job_series *find_own_comm(const gathering *all, uint64_t id) {
  * the same time.
  */
 static double find_drift(const gathering *all, int64_t offset, coll_job_series *comm) {
-    static int64_t time[FITTED], apart[FITTED];
+    static int64_t time[FITTED];
+    static double apart[FITTED];
     coll_job_series *own = find_own_comm(all, comm->comm);
     int count = 0;
     if (!own)
@@ -369,7 +339,7 @@ static double find_drift(const gathering *all, int64_t offset, coll_job_series *
             !coll_operation_synchronizes(one->operation))
             continue;
         time[count] = events_on(own)[same].left;
-        apart[count] = one->left + offset - time[count];
+        apart[count] = (double)(one->left + offset - time[count]);
         count++;
     }
     return coll_arrivals_drift(count, time, apart);
@@ -393,53 +363,20 @@ static void translate_events(const gathering *all, int rank, const int16_t row_o
     }
 }
 
-static void add_arrivals(gathering *all, int rank, coll_job_series *comm) {
-    const coll_recorded_call *next = events_on(comm);
-    int64_t left = -1;
-    for (int64_t i = 0; i < comm->count && all->arrivals; i++, next++) {
-        const coll_arrival one = {.comm = comm->comm,
-                                  .group = comm->group,
-                                  .number = comm->first + (uint64_t)i,
-                                  .ranks = (int)comm->ranks,
-                                  .operation = next->operation,
-                                  .rank = rank,
-                                  .entered = next->entered,
-                                  .left = next->left,
-                                  .outside = left < 0 ? -1 : next->entered - left};
-        left = next->left;
-        if (next->operation == COLL_RECORDED_FAILURE)
-            continue; /* so this call never gets complete */
-        if (!coll_arrivals_add(all->arrivals, &one)) {
-            coll_arrivals_free(all->arrivals);
-            all->arrivals = NULL;
-        }
-    }
-}
-
-/* Adds RANK's calls on COMM, the first of LEFT communicators. */
-static void add_calls(gathering *all, int rank, int64_t left, coll_job_series *comm) {
-    if (!all->calls || coll_job_calls_add(all->calls, rank, (size_t)left, comm, events_on(comm)))
-        return;
-    coll_job_calls_free(all->calls);
-    all->calls = NULL;
-}
-
 /* Adds the connections of RANK. */
 static void add_connections(gathering *all, int rank, const coll_tcp_connection list[]) {
-    const int64_t count = all->hellos[rank].connections, before = all->sender_count;
-    if (before < 0)
+    const int64_t count = all->hellos[rank].connections, sum = all->sender_count + count;
+    if (all->sender_count < 0)
         return;
-    if (before + count > CONNECTIONS) {
+    sender *more =
+        sum > CONNECTIONS ? NULL : realloc(all->senders, (size_t)(sum + 1) * sizeof *more);
+    if (!more) {
         all->sender_count = -1;
         return;
     }
-    sender *more = realloc(all->senders, (size_t)(before + count + 1) * sizeof *more);
-    all->sender_count = more ? before + count : -1;
-    if (!more)
-        return;
     all->senders = more;
     for (int64_t i = 0; i < count; i++)
-        more[before + i] = (sender){all->summary->host_of[rank], list[i]};
+        more[all->sender_count++] = (sender){all->summary->host_of[rank], list[i]};
 }
 
 /* Adds the data that RANK has sent. */
@@ -454,8 +391,8 @@ static void add_data(gathering *all, int rank, char *data) {
             (int16_t)coll_report_add_row(into->rows, &into->count, COLL_REPORT_ROWS, &rows[i]);
     for (int64_t i = 0; i < of->comms; i++, comm = next_comm(comm)) {
         translate_events(all, rank, row_of, comm);
-        add_arrivals(all, rank, comm);
-        add_calls(all, rank, of->comms - i, comm);
+        (void)coll_arrivals_add(all->arrivals, rank, comm, events_on(comm));
+        (void)coll_job_calls_add(all->calls, rank, (size_t)(of->comms - i), comm, events_on(comm));
     }
     add_connections(all, rank, (void *)comm);
     into->lost += of->lost;
@@ -516,7 +453,7 @@ static bool allocate(gathering *all) {
     all->arrivals = coll_arrivals_make(into->host_of);
     all->calls = coll_job_calls_make(all->ranks);
     all->here[0] = true;
-    return all->own;
+    return all->own && all->arrivals && all->calls;
 }
 
 /* Returns the group of all ranks if their places and the costs of messages are known, else NULL. */
@@ -531,43 +468,24 @@ static const coll_report_group *find_whole_group(int ranks) {
 
 /* --- Links --- */
 
-/* An IPv4 address, and the host that has it. */
-typedef struct host_address {
-    uint32_t address;
-    int host;
-} host_address;
-
-static int by_address(const void *a, const void *b) {
-    const host_address *one = a, *other = b;
-    return (one->address > other->address) - (one->address < other->address);
-}
-
-/* Returns the addresses that the hosts send from, in ascending order, and sets *COUNT to their
- * number. Some are listed more than once. The caller frees them. Returns NULL if out of memory. */
-static host_address *list_addresses(const gathering *all, size_t *count) {
-    host_address *list = malloc(((size_t)all->sender_count + 1) * sizeof *list);
-    *count = 0;
-    for (int64_t i = 0; i < all->sender_count && list; i++) {
-        const uint32_t own = all->senders[i].to.own;
-        if (*count == 0 || list[*count - 1].address != own)
-            list[(*count)++] = (host_address){own, all->senders[i].host};
-    }
-    if (*count > 0)
-        qsort(list, *count, sizeof *list, by_address);
-    return list;
+static int by_own_address(const void *a, const void *b) {
+    const sender *one = a, *other = b;
+    return (one->to.own > other->to.own) - (one->to.own < other->to.own);
 }
 
 /* Sets FLOWS to what each host has sent to each other host. Returns the number of flows, one for
- * each ordered pair of hosts. */
+ * each ordered pair of hosts. The host that has an address is known from a connection of its own.
+ */
 static int list_flows(const gathering *all, coll_flow flows[]) {
     const int hosts = all->summary->hosts;
-    size_t addresses;
+    const size_t senders = (size_t)all->sender_count;
     int count = 0;
-    host_address *address = list_addresses(all, &addresses);
-    for (int64_t i = 0; i < all->sender_count && address; i++) {
+    if (senders > 0)
+        qsort(all->senders, senders, sizeof *all->senders, by_own_address);
+    for (size_t i = 0; i < senders; i++) {
         const coll_tcp_connection *c = &all->senders[i].to;
-        const host_address *to = bsearch(&(host_address){.address = c->peer}, address, addresses,
-                                         sizeof *address, by_address);
+        const sender *to = bsearch(&(sender){.to.own = c->peer}, all->senders, senders,
+                                   sizeof *all->senders, by_own_address);
         const int from = all->senders[i].host;
         if (!to || to->host == from || c->connecting)
             continue;
@@ -579,7 +497,6 @@ static int list_flows(const gathering *all, coll_flow flows[]) {
         flow->sent += (double)c->sent;
         flow->resent += (double)c->resent;
     }
-    free(address);
     for (int i = 0; i < hosts * hosts; i++)
         if (flows[i].from != flows[i].to)
             flows[count++] = flows[i];
@@ -645,16 +562,15 @@ static void summarize(gathering *all, const bool expected[]) {
         into->clock_error = fmax(into->clock_error, all->host[i].error);
     into->seconds = coll_report_age();
     into->lost /= into->ranks;
-    if (all->arrivals)
-        into->late_count =
-            coll_arrivals_find(all->arrivals, into->clock_error, into->late, COLL_SUMMARY_LATE);
+    into->late_count =
+        coll_arrivals_find(all->arrivals, into->clock_error, into->late, COLL_SUMMARY_LATE);
     for (int i = 0; i < into->count; i++) {
         into->served = into->served || strcmp(into->rows[i].algorithm, "native") != 0;
         coll_report_finish_saved(&into->rows[i]);
     }
     const coll_report_group *whole = find_whole_group(all->ranks);
     find_link(all, whole);
-    if (into->served && all->calls)
+    if (into->served)
         replay(all, whole);
     coll_summary_sort(into);
     const coll_rank_infos infos = {(const char *)&all->hellos[0].info, sizeof *all->hellos};

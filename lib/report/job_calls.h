@@ -16,14 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A rank's latest calls on a communicator; sent as it is in memory. */
-typedef struct coll_job_series {
-    uint64_t comm, group; /* the ids of the communicator and of its ranks */
-    uint64_t first; /* the number of the first call; all ranks number the calls in the same way */
-    int64_t count;  /* of calls */
-    int64_t ranks, place; /* of the communicator, and this rank's number there */
-} coll_job_series;
-
 typedef struct coll_job_calls coll_job_calls;
 
 /* Returns an empty collection for a job of RANKS ranks, or NULL if out of memory. The caller frees
@@ -34,7 +26,8 @@ void coll_job_calls_free(coll_job_calls *all);
 /*
  * Adds the calls of SERIES, which rank RANK of MPI_COMM_WORLD has recorded. PARTS has an element
  * for each of them, with times on rank 0's clock. SERIES is the next of the rank's remaining LEFT
- * series, which share the memory for the rank's calls. Returns false if out of memory.
+ * series, which share the memory for the rank's calls. Returns false if out of memory; then
+ * ALL is incomplete, and can't be replayed.
  */
 bool coll_job_calls_add(coll_job_calls *all, int rank, size_t left, const coll_job_series *series,
                         const coll_recorded_call parts[]);

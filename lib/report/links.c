@@ -101,6 +101,17 @@ static bool loses(const network *of, const element *link, const element *without
     return of->loss * sent >= KNOWN && resent > of->loss * sent;
 }
 
+/* Returns the share of the segments on LINK that TCP sent again; negative if there were none. */
+static double lost_share(const network *of, const element *link) {
+    double sent = 0, resent = 0;
+    for (int i = 0; i < of->count; i++)
+        if (passes(of, &of->flows[i], link)) {
+            sent += of->flows[i].sent;
+            resent += of->flows[i].resent;
+        }
+    return sent > 0 ? resent / sent : -1;
+}
+
 static int by_number(const void *a, const void *b) {
     const double one = *(const double *)a, other = *(const double *)b;
     return (one > other) - (one < other);
@@ -117,17 +128,9 @@ static double usual(int count, double values[]) {
 
 typedef bool stands_out(const network *of, const element *link, const element *without);
 
-/*
- * Returns whether ONE alone explains why OTHER stands out: without the flows of ONE, OTHER doesn't
- * stand out.
- */
-static bool explains(const network *of, stands_out *test, const element *one,
-                     const element *other) {
-    return one == other || !test(of, other, one);
-}
-
-/* Returns the link among the COUNT LINKS that explains all links that stand out by TEST; NULL if no
- * link does, or several links do. Overwrites LINKS. */
+/* Returns the link among the COUNT LINKS that alone explains all links that stand out by TEST: they
+ * don't stand out without its flows. Returns NULL if no link does, or several links do. Overwrites
+ * LINKS. */
 static const element *find_cause(const network *of, stands_out *test, int count, element links[]) {
     int bad = 0;
     const element *cause = NULL;
@@ -137,7 +140,7 @@ static const element *find_cause(const network *of, stands_out *test, int count,
     for (int i = 0; i < bad; i++) {
         bool all = true;
         for (int k = 0; k < bad && all; k++)
-            all = explains(of, test, &links[i], &links[k]);
+            all = i == k || !test(of, &links[k], &links[i]);
         if (all && cause)
             return NULL;
         if (all)
@@ -168,23 +171,17 @@ static int list_links(const network *of, int racks, bool twice, element links[])
 /* Describes the cause LINK for the report. */
 static coll_link describe(const network *of, coll_link_problem problem, const element *link,
                           double usual_loss) {
-    coll_link found = {.problem = problem, .uplink = link->uplink, .host = link->who};
+    coll_link found = {
+        .problem = problem, .uplink = link->uplink, .host = link->uplink ? 0 : link->who};
     const double rate = of->rate[problem == COLL_LINK_SLOW && link->uplink];
-    double sent = 0, resent = 0;
-    for (int i = 0; i < of->hosts && link->uplink; i++)
-        if (of->rack_of[i] == link->who) {
-            found.host = i;
-            break;
-        }
+    while (link->uplink && of->rack_of[found.host] != link->who)
+        found.host++;
     for (int i = 0; i < of->count; i++) {
         const coll_flow *flow = &of->flows[i];
-        if (!passes(of, flow, link))
-            continue;
-        sent += flow->sent;
-        resent += flow->resent;
-        found.seconds = fmax(found.seconds, flow->busy - flow->bytes / rate);
+        if (passes(of, flow, link))
+            found.seconds = fmax(found.seconds, flow->busy - flow->bytes / rate);
     }
-    found.value = problem == COLL_LINK_SLOW ? fastest(of, link, NULL) : resent / sent;
+    found.value = problem == COLL_LINK_SLOW ? fastest(of, link, NULL) : lost_share(of, link);
     found.usual = problem == COLL_LINK_SLOW ? rate : usual_loss;
     return found;
 }
@@ -201,17 +198,12 @@ static coll_link find(network *of, int racks, double values[], element links[]) 
         of->rate[kind] = usual(most, values);
     }
     for (int i = 0; i < of->hosts; i++) {
-        double sent = 0, resent = 0;
-        for (int k = 0; k < of->count; k++)
-            if (of->flows[k].from == i) {
-                sent += of->flows[k].sent;
-                resent += of->flows[k].resent;
-            }
+        const double share = lost_share(of, &(element){false, true, false, i});
         /*
          * The share of a host that sent nothing is unknown; that of a host that lost nothing is
          * not.
          */
-        values[i] = sent > 0 ? fmax(resent / sent, 1e-9) : 0;
+        values[i] = share < 0 ? 0 : fmax(share, 1e-9);
     }
     const double usual_loss = usual(of->hosts, values);
     of->loss = LOSSES + MORE * usual_loss;

@@ -66,6 +66,15 @@ typedef struct coll_report_comm {
     size_t room;                /* of EVENTS, a power of two; 0: none are kept */
 } coll_report_comm;
 
+/* A rank's latest calls on a communicator. It is sent as it is in memory, and followed by a
+ * coll_recorded_call for each call. */
+typedef struct coll_job_series {
+    uint64_t comm, group; /* the ids of the communicator and of its ranks */
+    uint64_t first; /* the number of the first call; all ranks number the calls in the same way */
+    int64_t count;  /* of calls */
+    int64_t ranks, place; /* of the communicator, and this rank's number there */
+} coll_job_series;
+
 /*
  * Whether calls are recorded. While that is undecided, until the first communicator is set up,
  * calls are timed, so that the call that decides it can be recorded.
