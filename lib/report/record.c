@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASSES = 1024, GROUPS = 256, IDS = 1024 };
+enum { CLASSES = 1024, GROUPS = 256 };
 
 /* Communicators that are freed after fewer calls, or without kept calls, are forgotten: there may
  * be many of them. */
@@ -28,7 +28,7 @@ static uint64_t first_ticks, first_nanoseconds;
 static MPI_Group world_group = MPI_GROUP_NULL;
 static int comm_key = MPI_KEYVAL_INVALID;
 
-/* Held while a communicator gets its record, by no thread that holds the next one. */
+/* Held while a communicator's record is found or made, by no thread that holds the next one. */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
 /* Guards all that follows. */
@@ -40,9 +40,6 @@ static coll_report_group groups[GROUPS];
 static int group_count;
 static coll_report_comm *comms;
 static size_t event_count;
-/* Number of communicators with the same ranks, so that the next one gets the same id on all ranks.
- */
-static struct { uint64_t hash, count; } made[IDS];
 
 /*
  * This thread's current call: DEPTH is 1 if there is one, else 0; CURRENT is its class, if known.
@@ -131,25 +128,12 @@ static coll_report_group *find_group(int ranks, int *members) {
     return &groups[i];
 }
 
-/* Returns an id for the next communicator of GROUP's ranks; 0 if there are too many groups. */
-static uint64_t next_id(const coll_report_group *group) {
-    for (uint64_t try = 0; try < IDS; try++) {
-        const uint64_t at = (group->hash + try) % IDS;
-        if (made[at].count > 0 && made[at].hash != group->hash)
-            continue;
-        made[at].hash = group->hash;
-        made[at].count++;
-        return coll_hash(group->hash, &made[at].count, sizeof made[at].count);
-    }
-    return 0;
-}
-
 int *coll_report_members(MPI_Comm comm, int *ranks) {
     MPI_Group group;
     if (PMPI_Comm_size(comm, ranks) != MPI_SUCCESS || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
         return NULL;
     const size_t count = (size_t)*ranks;
-    int *own = malloc(2 * count * sizeof *own), *members = own ? own + count : NULL;
+    int *members = malloc(2 * count * sizeof *members), *own = members ? members + count : NULL;
     for (int i = 0; i < *ranks && own; i++)
         own[i] = i;
     bool good =
@@ -158,10 +142,9 @@ int *coll_report_members(MPI_Comm comm, int *ranks) {
         good = members[i] != MPI_UNDEFINED;
     PMPI_Group_free(&group);
     if (good)
-        memcpy(own, members, count * sizeof *own);
-    else
-        free(own);
-    return good ? own : NULL;
+        return members;
+    free(members);
+    return NULL;
 }
 
 /* Makes the record of COMM. Returns NULL if calls on it are not recorded, or if memory is short.
@@ -190,19 +173,8 @@ static coll_report_comm *add_comm(MPI_Comm comm) {
     return one;
 }
 
-/* Returns the record of COMM, which had none, unless another thread has made it meanwhile. */
-static coll_report_comm *find_or_add_comm(MPI_Comm comm) {
-    coll_report_comm *found = NULL;
-    int is_set = 0;
-    pthread_mutex_lock(&adding);
-    if (PMPI_Comm_get_attr(comm, comm_key, &found, &is_set) != MPI_SUCCESS)
-        found = NULL;
-    else if (!is_set)
-        found = add_comm(comm);
-    pthread_mutex_unlock(&adding);
-    return found;
-}
-
+/* Returns the record of COMM, which is made if there is none; NULL if calls on COMM are not
+ * recorded. */
 static coll_report_comm *find_comm(MPI_Comm comm) {
     comm = coll_dcp_comm(comm);
     const uintptr_t handle = (uintptr_t)comm;
@@ -212,10 +184,14 @@ static coll_report_comm *find_comm(MPI_Comm comm) {
     int is_set = 0;
     if (recent[at].found && recent[at].comm == comm && recent[at].gone == now)
         return recent[at].found;
-    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, comm_key, &found, &is_set) != MPI_SUCCESS)
+    if (comm == MPI_COMM_NULL)
         return NULL;
-    if (!is_set)
-        found = find_or_add_comm(comm);
+    pthread_mutex_lock(&adding);
+    if (PMPI_Comm_get_attr(comm, comm_key, &found, &is_set) != MPI_SUCCESS)
+        found = NULL;
+    else if (!is_set)
+        found = add_comm(comm);
+    pthread_mutex_unlock(&adding);
     recent[at].comm = comm;
     recent[at].found = found;
     recent[at].gone = now;
@@ -228,8 +204,9 @@ static void number_comm(coll_report_comm *one) {
     one->numbered = true;
     if (!one->group || one->group->ranks == 1)
         return;
-    one->id = next_id(one->group);
-    if (one->id && coll_call_log_is_open())
+    one->group->comms++;
+    one->id = coll_hash(one->group->hash, &one->group->comms, sizeof one->group->comms);
+    if (coll_call_log_is_open())
         coll_call_log_comm(one->id, one->group->ranks, one->group->members);
 }
 

@@ -31,6 +31,7 @@ typedef struct coll_report_group {
     uint64_t hash; /* of MEMBERS */
     int ranks;
     int *members;           /* ranks in the job's MPI_COMM_WORLD */
+    uint64_t comms;         /* how many communicators of these ranks have an id; the same on all */
     coll_topo topo;         /* no places until libcoll sets up a communicator of these ranks */
     coll_job_cache *common; /* has the profile; NULL without places */
 } coll_report_group;
@@ -58,7 +59,7 @@ enum { COLL_REPORT_EVENTS = 4096, COLL_REPORT_ALL_EVENTS = 16 * COLL_REPORT_EVEN
 /* A communicator and its latest blocking calls. */
 typedef struct coll_report_comm {
     struct coll_report_comm *next, **link;
-    bool numbered; /* a collective was called on it; then it has an ID, if there was one left */
+    bool numbered; /* a collective was called on it; then it has an ID if that can be known */
     uint64_t id;   /* the same on all ranks; 0: unknown */
     coll_report_group *group;
     uint64_t calls;             /* blocking calls so far: the nth one is the same on all ranks */

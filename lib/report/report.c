@@ -65,15 +65,15 @@ static void explain(coll_summary *summary) {
     coll_profile *profile = malloc(sizeof *profile);
     int classes;
     const coll_report_class *all = coll_report_classes(&classes);
-    uint64_t most = 0;
+    const coll_report_class *longest = NULL; /* of those with a reason */
     bool disabled = false;
     (void)coll_env_switch("COLL_DISABLE", &disabled);
+    for (int i = 0; i < classes; i++)
+        if (all[i].why && (!longest || all[i].inside > longest->inside))
+            longest = &all[i];
     summary->why = disabled ? "COLL_DISABLE is set" : aside;
-    for (int i = 0; i < classes && !summary->why; i++)
-        most = all[i].why && all[i].inside > most ? all[i].inside : most;
-    for (int i = 0; i < classes && !summary->why; i++)
-        if (all[i].why && all[i].inside == most)
-            summary->why = all[i].why;
+    if (!summary->why && longest)
+        summary->why = longest->why;
     if (!summary->why && summary->topo.ranks > 0 && summary->topo.nodes == 1)
         summary->why = "all ranks are on one host";
     if (profile && summary->topo.ranks > 0) {
