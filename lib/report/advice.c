@@ -23,41 +23,54 @@ static void insert(coll_advice advice[], int *count, const coll_advice *next) {
     coll_list_insert(advice, count, COLL_ADVICE_MOST, next, sizeof *next, by_most_gain);
 }
 
-static bool is_about_host(const coll_lateness *late) {
-    return late->late == COLL_LATE_HOST;
-}
-
 static bool is_named(const coll_lateness *late) {
-    return late->late == COLL_LATE_RANK || late->late == COLL_LATE_AT_TIMES ||
-           late->late == COLL_LATE_MOVES || is_about_host(late);
+    return late->late != COLL_LATE_UNKNOWN && late->late != COLL_LATE_NOBODY;
 }
 
 static bool same_culprit(const coll_lateness *one, const coll_lateness *other) {
     if (one->late == COLL_LATE_MOVES || other->late == COLL_LATE_MOVES)
         return one->late == other->late && one->ranks == other->ranks;
-    return is_named(one) && is_about_host(one) == is_about_host(other) && one->who == other->who;
+    return is_named(one) && one->who == other->who &&
+           (one->late == COLL_LATE_HOST) == (other->late == COLL_LATE_HOST);
+}
+
+const char *coll_advice_late_host(const coll_summary *all, const coll_lateness *one) {
+    return all->host_names[one->late == COLL_LATE_HOST ? one->who : all->host_of[one->who]];
 }
 
 /*
- * Returns the advice about the NTH finding. Its gain is the sum of the delays of the same rank or
- * host (if the work moves: of the same number of ranks) in all operations.
+ * Returns the advice about LATE. Its gain is the sum of the delays of the same rank or host (if the
+ * work moves: of the same number of ranks) in all operations.
  */
-static coll_advice about_late(const coll_summary *all, int nth) {
-    const coll_lateness *late = &all->late[nth];
-    const bool moves = late->late == COLL_LATE_MOVES;
-    coll_advice advice = {.kind = moves                 ? "moving work"
-                                  : is_about_host(late) ? "late host"
-                                                        : "late rank",
-                          .at_most = true,
-                          .late = late,
-                          .setting = moves ? "divide the work of each step evenly among the ranks"
-                                     : late->late == COLL_LATE_AT_TIMES
-                                         ? "see what else runs there then: daemons, timers, output"
-                                         : "give it less work, or examine its host: coll-run "
-                                           "--doctor"};
+static coll_advice about_late(const coll_summary *all, const coll_lateness *late) {
+    coll_advice advice = {.at_most = true,
+                          .rank = -1,
+                          .setting = "give it less work, or examine its host: coll-run --doctor"};
     for (int i = 0; i < all->late_count; i++)
         if (same_culprit(&all->late[i], late))
             advice.seconds += all->late[i].lost;
+    if (late->late == COLL_LATE_MOVES) {
+        advice.kind = "moving work";
+        advice.setting = "divide the work of each step evenly among the ranks";
+        snprintf(advice.what, sizeof advice.what, "%d of %d ranks in turn arrive late",
+                 late->late_ranks, late->ranks);
+        return advice;
+    }
+    advice.host = coll_advice_late_host(all, late);
+    if (late->late == COLL_LATE_HOST) {
+        advice.kind = "late host";
+        snprintf(advice.what, sizeof advice.what, "the ranks of host %s arrive late", advice.host);
+        return advice;
+    }
+    char period[32] = "";
+    if (late->late == COLL_LATE_AT_TIMES)
+        advice.setting = "see what else runs there then: daemons, timers, output";
+    if (late->period > 0)
+        snprintf(period, sizeof period, ", every %.2g s", late->period);
+    advice.kind = "late rank";
+    advice.rank = late->who;
+    snprintf(advice.what, sizeof advice.what, "rank %d (host %s) arrives late%s%s", late->who,
+             advice.host, late->late == COLL_LATE_AT_TIMES ? " at times" : "", period);
     return advice;
 }
 
@@ -88,10 +101,10 @@ double coll_advice_excess(const coll_summary *all, const coll_report_row *row) {
     return row->inside * coll_advice_transferring_share(all, row->operation) / row->predicted;
 }
 
-void coll_advice_name_link(const coll_summary *all, const coll_link *link, char *text,
-                           size_t size) {
-    snprintf(text, size, "the %s of host %s", link->uplink ? "uplink of the rack" : "link",
-             all->host_names[link->host]);
+void coll_advice_describe_link(const coll_summary *all, char *text, size_t size) {
+    snprintf(text, size, "the %s of host %s %s", all->link.uplink ? "uplink of the rack" : "link",
+             all->host_names[all->link.host],
+             all->link.problem == COLL_LINK_LOSES ? "loses packets" : "is slow");
 }
 
 int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOST]) {
@@ -100,69 +113,42 @@ int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOS
     for (int i = 0; i < all->late_count; i++) {
         if (!is_first_of_culprit(all, i))
             continue;
-        const coll_advice next = about_late(all, i);
+        const coll_advice next = about_late(all, &all->late[i]);
         if (next.seconds >= least)
             insert(advice, &count, &next);
     }
     for (int i = 0; i < all->count; i++) {
         const coll_report_row *row = &all->rows[i];
-        const coll_advice next = {
+        coll_advice next = {
             .kind = "call",
             .seconds =
                 row->inside / all->ranks * coll_advice_transferring_share(all, row->operation),
             .at_most = true,
+            .rank = -1,
             .row = row,
             .setting = "call it less often, with less data, or nonblocking while it computes"};
+        snprintf(next.what, sizeof next.what, "%s of %zu bytes or more dominates the run",
+                 row->operation, coll_report_row_bytes(row));
         if (next.seconds >= DOMINATES * all->seconds)
             insert(advice, &count, &next);
     }
-    const coll_advice slow = {.kind = "link",
-                              .seconds = all->link.seconds,
-                              .at_most = true,
-                              .link = &all->link,
-                              .setting = "examine the hosts and links: coll-run --doctor"};
-    if (coll_advice_names_link(all))
-        insert(advice, &count, &slow);
+    if (coll_advice_names_link(all)) {
+        coll_advice next = {.kind = "link",
+                            .seconds = all->link.seconds,
+                            .at_most = true,
+                            .rank = -1,
+                            .host = all->host_names[all->link.host],
+                            .setting = "examine the hosts and links: coll-run --doctor"};
+        coll_advice_describe_link(all, next.what, sizeof next.what);
+        insert(advice, &count, &next);
+    }
     const coll_advice next = {
         .kind = "native",
         .seconds = all->would_save.middle,
+        .rank = -1,
+        .what = "libcoll can run the collectives",
         .setting = "coll-run --wrap all, or the component, enabled and without COLL_DISABLE"};
     if (!all->served && all->would_known && next.seconds >= least)
         insert(advice, &count, &next);
     return count;
-}
-
-void coll_advice_describe(const coll_summary *all, const coll_advice *advice, char *text,
-                          size_t size) {
-    const coll_lateness *late = advice->late;
-    char period[32] = "";
-    if (advice->link) {
-        char name[128];
-        coll_advice_name_link(all, advice->link, name, sizeof name);
-        snprintf(text, size, "%s %s", name,
-                 advice->link->problem == COLL_LINK_LOSES ? "loses packets" : "is slow");
-        return;
-    }
-    if (!late && !advice->row) {
-        snprintf(text, size, "libcoll can run the collectives");
-        return;
-    }
-    if (!late) {
-        snprintf(text, size, "%s of %zu bytes or more dominates the run", advice->row->operation,
-                 advice->row->bytes > 0 ? coll_class_bytes(advice->row->size_class) : 0);
-        return;
-    }
-    if (late->late == COLL_LATE_MOVES) {
-        snprintf(text, size, "%d of %d ranks in turn arrive late", late->late_ranks, late->ranks);
-        return;
-    }
-    if (is_about_host(late)) {
-        snprintf(text, size, "the ranks of host %s arrive late", all->host_names[late->who]);
-        return;
-    }
-    if (late->period > 0)
-        snprintf(period, sizeof period, ", every %.2g s", late->period);
-    snprintf(text, size, "rank %d (host %s) arrives late%s%s", late->who,
-             all->host_names[all->host_of[late->who]],
-             late->late == COLL_LATE_AT_TIMES ? " at times" : "", period);
 }

@@ -14,21 +14,22 @@ typedef struct coll_advice {
     const char *kind; /* "late rank", "late host", "moving work", "link", "native" or "call" */
     double seconds;   /* by which the run would be shorter */
     bool at_most;     /* SECONDS are an upper limit, not an estimate */
-    const coll_lateness *late;  /* about a late rank, a late host or moving work; else NULL */
+    int rank;         /* that is late; else -1 */
+    const char *host; /* that is late, or has the late rank or the link; else NULL */
     const coll_report_row *row; /* of "call"; else NULL */
-    const coll_link *link;      /* of "link"; else NULL */
+    char what[128];             /* the subject: "rank 5 (host n0) arrives late" */
     const char *setting;        /* what to do */
 } coll_advice;
 
-/* Writes at most COLL_ADVICE_MOST recommendations, which refer to ALL, and returns their number. */
+/* Writes at most COLL_ADVICE_MOST recommendations, which refer to ALL, and returns their number. To
+ * be called in the C locale. */
 int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOST]);
 
-/* Writes the subject of ADVICE to TEXT: "rank 5 (host n0) arrives late". */
-void coll_advice_describe(const coll_summary *all, const coll_advice *advice, char *text,
-                          size_t size);
+/* Returns the name of the late host in ONE, or of the host of the rank in ONE. */
+const char *coll_advice_late_host(const coll_summary *all, const coll_lateness *one);
 
-/* Writes the name of LINK to TEXT: "the link of host n2". */
-void coll_advice_name_link(const coll_summary *all, const coll_link *link, char *text, size_t size);
+/* Writes what is wrong with ALL's link to TEXT: "the link of host n2 is slow". */
+void coll_advice_describe_link(const coll_summary *all, char *text, size_t size);
 
 /* Returns whether ALL has a bad link that costs enough of the run to be named. */
 bool coll_advice_names_link(const coll_summary *all);

@@ -225,19 +225,7 @@ static int combined_source(int a, int b) {
     return a == COLL_REPORT_UNKNOWN ? b : COLL_REPORT_MIXED;
 }
 
-int coll_report_add_row(coll_report_row sums[], int *count, int most, const coll_report_row *row) {
-    int i = 0;
-    while (i < *count && (sums[i].size_class != row->size_class ||
-                          strcmp(sums[i].operation, row->operation) != 0 ||
-                          strcmp(sums[i].algorithm, row->algorithm) != 0))
-        i++;
-    if (i == most)
-        return -1;
-    if (i == *count) {
-        sums[(*count)++] = *row;
-        return i;
-    }
-    coll_report_row *sum = &sums[i];
+void coll_report_sum_row(coll_report_row *sum, const coll_report_row *row) {
     sum->source = combined_source(sum->source, row->source);
     sum->calls += row->calls;
     sum->bytes += row->bytes;
@@ -248,5 +236,19 @@ int coll_report_add_row(coll_report_row sums[], int *count, int most, const coll
     sum->predicted += row->predicted;
     sum->everywhere += row->everywhere;
     coll_report_range_add(&sum->saved, &row->saved);
+}
+
+int coll_report_add_row(coll_report_row sums[], int *count, int most, const coll_report_row *row) {
+    int i = 0;
+    while (i < *count && (sums[i].size_class != row->size_class ||
+                          strcmp(sums[i].operation, row->operation) != 0 ||
+                          strcmp(sums[i].algorithm, row->algorithm) != 0))
+        i++;
+    if (i == most)
+        return -1;
+    if (i == *count)
+        sums[(*count)++] = *row;
+    else
+        coll_report_sum_row(&sums[i], row);
     return i;
 }

@@ -51,6 +51,11 @@ typedef struct coll_report_row {
     coll_report_range saved;
 } coll_report_row;
 
+/* Returns the least bytes of the size class of ROW; 0 if its calls have no data. */
+static inline size_t coll_report_row_bytes(const coll_report_row *row) {
+    return row->bytes > 0 ? coll_class_bytes(row->size_class) : 0;
+}
+
 /* The most rows of one rank, and of all ranks together. Further rows are left out. */
 enum { COLL_REPORT_ROWS = 1024 };
 
@@ -72,6 +77,9 @@ int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int16_t r
  * a broadcast leaves early.
  */
 void coll_report_finish_saved(coll_report_row *row);
+
+/* Adds the figures of ROW to those of SUM. */
+void coll_report_sum_row(coll_report_row *sum, const coll_report_row *row);
 
 /* Adds ROW to the row of SUMS with the same operation, size class and algorithm. If none of the
  * *COUNT rows has these, appends ROW, unless there are MOST rows. Returns the index of the row in

@@ -5,6 +5,8 @@
 
 #include "lib/algorithm/operations.h"
 #include "lib/base/c_locale.h"
+#include "lib/base/json.h"
+#include "lib/base/size.h"
 #include "lib/report/advice.h"
 
 #include <math.h>
@@ -28,14 +30,8 @@ void coll_summary_sort(coll_summary *summary) {
 /* Returns the sum of all rows. */
 static coll_report_row sum_of(const coll_report_row rows[], int count) {
     coll_report_row sum = {.operation = ""};
-    int one = 1;
-    for (int i = 0; i < count; i++) {
-        coll_report_row next = rows[i];
-        memcpy(next.operation, sum.operation, sizeof sum.operation);
-        memcpy(next.algorithm, sum.algorithm, sizeof sum.algorithm);
-        next.size_class = sum.size_class;
-        (void)coll_report_add_row(&sum, &one, one, &next);
-    }
+    for (int i = 0; i < count; i++)
+        coll_report_sum_row(&sum, &rows[i]);
     return sum;
 }
 
@@ -134,9 +130,7 @@ static void print_row(FILE *stream, const coll_summary *all, const coll_report_r
     const char *saved = "-";
     const double other = native_each(row);
     if (!is_sum)
-        print_count((double)coll_class_bytes(row->size_class), true, size);
-    if (!is_sum && row->bytes == 0)
-        snprintf(size, sizeof size, "0");
+        coll_spec_print_size(coll_report_row_bytes(row), size, sizeof size);
     if (!is_sum && row->calls > 0)
         print_seconds(each(row), one);
     if (is_sum)
@@ -195,7 +189,7 @@ static const double MBIT = 8e-6;
 static void print_late(FILE *stream, const coll_summary *all, const coll_lateness *one) {
     if (one->inside / one->ranks < HARDLY * all->seconds)
         return;
-    char time[FIELD], whole[FIELD];
+    char time[FIELD], whole[FIELD], who[128];
     const char *name = coll_operations[one->operation].name;
     if (one->waits)
         fprintf(
@@ -206,19 +200,15 @@ static void print_late(FILE *stream, const coll_summary *all, const coll_latenes
             one->inside > 0 ? 100 * one->waiting / one->inside : 0);
     else
         fprintf(stream, "%s on %d ranks, last %d calls\n", name, one->ranks, one->events);
-    if (one->late == COLL_LATE_RANK)
-        fprintf(stream,
-                "    rank %d (host %s) arrived last in %.0f %% of %d calls, %s late on median\n",
-                one->who, all->host_names[all->host_of[one->who]], 100 * one->share, one->events,
-                print_seconds(one->seconds, time));
-    else if (one->late == COLL_LATE_HOST)
-        fprintf(stream,
-                "    a rank of host %s arrived last in %.0f %% of %d calls, %s late on median\n",
-                all->host_names[one->who], 100 * one->share, one->events,
-                print_seconds(one->seconds, time));
+    if (one->late == COLL_LATE_HOST)
+        snprintf(who, sizeof who, "a rank of host %s", coll_advice_late_host(all, one));
+    else
+        snprintf(who, sizeof who, "rank %d (host %s)", one->who, coll_advice_late_host(all, one));
+    if (one->late == COLL_LATE_RANK || one->late == COLL_LATE_HOST)
+        fprintf(stream, "    %s arrived last in %.0f %% of %d calls, %s late on median\n", who,
+                100 * one->share, one->events, print_seconds(one->seconds, time));
     else if (one->late == COLL_LATE_AT_TIMES) {
-        fprintf(stream, "    rank %d (host %s) arrived last and %s late in %.0f of %d calls",
-                one->who, all->host_names[all->host_of[one->who]],
+        fprintf(stream, "    %s arrived last and %s late in %.0f of %d calls", who,
                 print_seconds(one->seconds, time), one->share * one->events, one->events);
         if (one->period > 0)
             fprintf(stream, ", every %.2g s", one->period);
@@ -247,25 +237,24 @@ static void print_late(FILE *stream, const coll_summary *all, const coll_latenes
 /* Prints the link that is worse than the others, and the calls which it explains. */
 static void print_link(FILE *stream, const coll_summary *all) {
     const coll_link *link = &all->link;
-    char name[128], time[FIELD], size[FIELD];
+    char what[128], time[FIELD], size[FIELD];
     if (!coll_advice_names_link(all))
         return;
-    coll_advice_name_link(all, link, name, sizeof name);
+    coll_advice_describe_link(all, what, sizeof what);
     if (link->problem == COLL_LINK_LOSES)
-        fprintf(stream,
-                "%s loses packets: TCP sent %.1f %% of the segments again, %.1f %% usually\n", name,
+        fprintf(stream, "%s: TCP sent %.1f %% of the segments again, %.1f %% usually\n", what,
                 100 * link->value, 100 * link->usual);
     else
-        fprintf(stream, "%s is slow: %.3g Mbit/s in the fastest connection, %.3g Mbit/s usually\n",
-                name, MBIT * link->value, MBIT * link->usual);
+        fprintf(stream, "%s: %.3g Mbit/s in the fastest connection, %.3g Mbit/s usually\n", what,
+                MBIT * link->value, MBIT * link->usual);
     for (int i = 0; i < all->count; i++) {
         const coll_report_row *row = &all->rows[i];
         const double excess = coll_advice_excess(all, row);
         if (excess >= LARGE && row->inside / all->ranks >= HARDLY * all->seconds)
-            fprintf(
-                stream, "    this explains why %s of %s took %.1f times as long as predicted, %s\n",
-                row->operation, print_count((double)coll_class_bytes(row->size_class), true, size),
-                excess, print_seconds(row->inside / all->ranks, time));
+            fprintf(stream,
+                    "    this explains why %s of %s took %.1f times as long as predicted, %s\n",
+                    row->operation, print_count((double)coll_report_row_bytes(row), true, size),
+                    excess, print_seconds(row->inside / all->ranks, time));
     }
 }
 
@@ -336,14 +325,12 @@ static void print_saved(FILE *stream, const coll_summary *all) {
 
 static void print_advice(FILE *stream, const coll_summary *all) {
     coll_advice advice[COLL_ADVICE_MOST];
-    char what[128], seconds[FIELD];
+    char seconds[FIELD];
     const int count = coll_advice_make(all, advice);
-    for (int i = 0; i < count; i++) {
-        coll_advice_describe(all, &advice[i], what, sizeof what);
-        fprintf(stream, "%d. %s: the run would take %s%s less\n   %s\n", i + 1, what,
+    for (int i = 0; i < count; i++)
+        fprintf(stream, "%d. %s: the run would take %s%s less\n   %s\n", i + 1, advice[i].what,
                 advice[i].at_most ? "at most " : "", print_seconds(advice[i].seconds, seconds),
                 advice[i].setting);
-    }
 }
 
 bool coll_summary_print(FILE *stream, const void *summary) {
@@ -368,15 +355,11 @@ bool coll_summary_print(FILE *stream, const void *summary) {
 
 /* --- JSON --- */
 
-static void print_string(FILE *stream, const char *text) {
-    fputc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', stream);
-        if ((unsigned char)*text >= ' ')
-            fputc(*text, stream);
-    }
-    fputc('"', stream);
+/* Prints a member of an object that others follow. */
+static void print_json_text(FILE *stream, const char *key, const char *text) {
+    fprintf(stream, "\"%s\": ", key);
+    coll_json_write_string(stream, text);
+    fputs(", ", stream);
 }
 
 static void print_json_range(FILE *stream, const char *key, const coll_report_range *range) {
@@ -395,8 +378,8 @@ static void print_json_row(FILE *stream, const coll_summary *all, const coll_rep
     fprintf(stream,
             "    {\"operation\": \"%s\", \"from_bytes\": %zu, \"algorithm\": \"%s\", "
             "\"calls\": %.17g, \"bytes\": %.17g, \"seconds\": %.9g, \"seconds_each\": %.9g, ",
-            row->operation, row->bytes > 0 ? coll_class_bytes(row->size_class) : 0, row->algorithm,
-            row->calls / all->ranks, row->bytes / all->ranks, row->inside / all->ranks, each(row));
+            row->operation, coll_report_row_bytes(row), row->algorithm, row->calls / all->ranks,
+            row->bytes / all->ranks, row->inside / all->ranks, each(row));
     if (row->completed > 0)
         fprintf(stream, "\"completed\": %.17g, ", row->completed / all->ranks);
     if (other >= 0) {
@@ -408,11 +391,6 @@ static void print_json_row(FILE *stream, const coll_summary *all, const coll_rep
             all->seconds > 0 ? row->inside / all->ranks / all->seconds : 0);
 }
 
-/* Returns the name of the late host, or of the late rank's host. */
-static const char *late_host(const coll_summary *all, const coll_lateness *one) {
-    return all->host_names[one->late == COLL_LATE_HOST ? one->who : all->host_of[one->who]];
-}
-
 static void print_json_late(FILE *stream, const coll_summary *all, const coll_lateness *one) {
     static const char *const kinds[] = {[COLL_LATE_UNKNOWN] = "unknown",
                                         [COLL_LATE_NOBODY] = "nobody",
@@ -421,19 +399,17 @@ static void print_json_late(FILE *stream, const coll_summary *all, const coll_la
                                         [COLL_LATE_AT_TIMES] = "rank at times",
                                         [COLL_LATE_MOVES] = "moves"};
     const bool rank = one->late == COLL_LATE_RANK || one->late == COLL_LATE_AT_TIMES,
-               host = one->late == COLL_LATE_HOST;
+               host = one->late == COLL_LATE_HOST, moves = one->late == COLL_LATE_MOVES;
     fprintf(stream, "    {\"operation\": \"%s\", \"ranks\": %d, \"calls\": %d, \"late\": \"%s\", ",
             coll_operations[one->operation].name, one->ranks, one->events, kinds[one->late]);
     if (rank)
         fprintf(stream, "\"rank\": %d, ", one->who);
-    if (rank || host) {
-        fprintf(stream, "\"host\": ");
-        print_string(stream, late_host(all, one));
-        fprintf(stream, ", \"last_in\": %.4f, \"late_seconds\": %.9g, ", one->share, one->seconds);
-    }
-    if (one->late == COLL_LATE_MOVES)
-        fprintf(stream, "\"late_ranks\": %d, \"last_in\": %.4f, \"late_seconds\": %.9g, ",
-                one->late_ranks, one->share, one->seconds);
+    if (rank || host)
+        print_json_text(stream, "host", coll_advice_late_host(all, one));
+    if (moves)
+        fprintf(stream, "\"late_ranks\": %d, ", one->late_ranks);
+    if (rank || host || moves)
+        fprintf(stream, "\"last_in\": %.4f, \"late_seconds\": %.9g, ", one->share, one->seconds);
     if (one->late == COLL_LATE_AT_TIMES && one->period > 0)
         fprintf(stream, "\"period_seconds\": %.9g, ", one->period);
     if (one->waits)
@@ -446,41 +422,29 @@ static void print_json_link(FILE *stream, const coll_summary *all) {
     const char *unit = link->problem == COLL_LINK_LOSES ? "share" : "bytes_per_second";
     if (!coll_advice_names_link(all))
         return;
-    fprintf(stream, ",\n  \"link\": {\"of\": \"%s\", \"host\": ", link->uplink ? "rack" : "host");
-    print_string(stream, all->host_names[link->host]);
-    fprintf(stream, ", \"problem\": \"%s\", \"%s\": %.6g, \"usual_%s\": %.6g, \"seconds\": %.9g}",
+    fprintf(stream, ",\n  \"link\": {\"of\": \"%s\", ", link->uplink ? "rack" : "host");
+    print_json_text(stream, "host", all->host_names[link->host]);
+    fprintf(stream, "\"problem\": \"%s\", \"%s\": %.6g, \"usual_%s\": %.6g, \"seconds\": %.9g}",
             link->problem == COLL_LINK_LOSES ? "loses" : "slow", unit, link->value, unit,
             link->usual, link->seconds);
 }
 
 static void print_json_advice(FILE *stream, const coll_summary *all) {
     coll_advice advice[COLL_ADVICE_MOST];
-    char what[128];
     const int count = coll_advice_make(all, advice);
     fprintf(stream, ",\n  \"recommendations\": [");
     for (int i = 0; i < count; i++) {
-        const coll_lateness *late = advice[i].late;
         fprintf(stream, "%s\n    {\"kind\": \"%s\", ", i ? "," : "", advice[i].kind);
-        const bool named = late && late->late != COLL_LATE_MOVES;
-        if (named && late->late != COLL_LATE_HOST)
-            fprintf(stream, "\"rank\": %d, ", late->who);
-        if (named) {
-            fprintf(stream, "\"host\": ");
-            print_string(stream, late_host(all, late));
-            fprintf(stream, ", ");
-        }
-        if (advice[i].link) {
-            fprintf(stream, "\"host\": ");
-            print_string(stream, all->host_names[advice[i].link->host]);
-            fprintf(stream, ", ");
-        }
+        if (advice[i].rank >= 0)
+            fprintf(stream, "\"rank\": %d, ", advice[i].rank);
+        if (advice[i].host)
+            print_json_text(stream, "host", advice[i].host);
         if (advice[i].row)
-            fprintf(stream, "\"operation\": \"%s\", ", advice[i].row->operation);
-        fprintf(stream, "\"gain_seconds\": %.9g, \"text\": ", advice[i].seconds);
-        coll_advice_describe(all, &advice[i], what, sizeof what);
-        print_string(stream, what);
-        fprintf(stream, ", \"setting\": ");
-        print_string(stream, advice[i].setting);
+            print_json_text(stream, "operation", advice[i].row->operation);
+        fprintf(stream, "\"gain_seconds\": %.9g, ", advice[i].seconds);
+        print_json_text(stream, "text", advice[i].what);
+        fprintf(stream, "\"setting\": ");
+        coll_json_write_string(stream, advice[i].setting);
         fputc('}', stream);
     }
     fprintf(stream, "\n  ]");
@@ -515,7 +479,7 @@ bool coll_summary_print_json(FILE *stream, const void *summary) {
     }
     if (!all->served && all->why) {
         fprintf(stream, ",\n  \"why_not\": ");
-        print_string(stream, all->why);
+        coll_json_write_string(stream, all->why);
     }
     if (!all->served && all->would_known) {
         fprintf(stream, ",\n  ");

@@ -45,7 +45,7 @@ static void draw_row(FILE *stream, const coll_summary *all, const coll_report_ro
                  transferring = coll_advice_transferring_share(all, row->operation);
     fprintf(stream, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 8, y + BAR - 2);
     coll_xml_write(stream, row->operation);
-    fprintf(stream, " %zu B, ", row->bytes > 0 ? coll_class_bytes(row->size_class) : 0);
+    fprintf(stream, " %zu B, ", coll_report_row_bytes(row));
     coll_xml_write(stream, row->algorithm);
     fputs("</text>\n", stream);
     draw_bar(stream, y, BAR, own * per_second, "fill=\"#c6d8ef\"");
@@ -57,13 +57,10 @@ static void draw_row(FILE *stream, const coll_summary *all, const coll_report_ro
             LEFT + fmax(own, native) * per_second + 6, y + BAR - 2, own);
 }
 
-static void draw_advice(FILE *stream, const coll_summary *all, const coll_advice advice[],
-                        int count, double y) {
-    char what[128];
+static void draw_advice(FILE *stream, const coll_advice advice[], int count, double y) {
     for (int i = 0; i < count; i++) {
-        coll_advice_describe(all, &advice[i], what, sizeof what);
         fprintf(stream, "<text x=\"12\" y=\"%.1f\">%d. ", y + i * HEIGHT, i + 1);
-        coll_xml_write(stream, what);
+        coll_xml_write(stream, advice[i].what);
         fprintf(stream, ": %s%.3g s less; ", advice[i].at_most ? "at most " : "",
                 advice[i].seconds);
         coll_xml_write(stream, advice[i].setting);
@@ -75,8 +72,8 @@ bool coll_summary_print_svg(FILE *stream, const void *summary) {
     const coll_summary *all = summary;
     const int rows = all->count < ROWS ? all->count : ROWS;
     coll_advice advice[COLL_ADVICE_MOST];
-    const int recommendations = coll_advice_make(all, advice);
     const locale_t before = coll_c_locale_begin();
+    const int recommendations = coll_advice_make(all, advice);
     double longest = 1e-9;
     for (int i = 0; i < rows; i++)
         longest = fmax(longest,
@@ -93,7 +90,7 @@ bool coll_summary_print_svg(FILE *stream, const void *summary) {
             all->hosts, all->hosts == 1 ? "" : "s", all->seconds);
     for (int i = 0; i < rows; i++)
         draw_row(stream, all, &all->rows[i], i, longest);
-    draw_advice(stream, all, advice, recommendations, TOP + (rows + 1) * HEIGHT);
+    draw_advice(stream, advice, recommendations, TOP + (rows + 1) * HEIGHT);
     fputs("</svg>\n", stream);
     coll_c_locale_end(before);
     return !ferror(stream);
