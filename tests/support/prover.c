@@ -3,6 +3,7 @@
 
 #include "lib/plan/cursor.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,21 +23,18 @@ typedef struct label {
 /* A set of up to 128 ranks. */
 __extension__ typedef unsigned __int128 set;
 
-/* A byte of a rank's input, or two values combined in this order. Equal values have one number. */
+/* A byte of a rank's input, or two values combined in this order. */
 typedef struct value {
-    uint32_t left, right; /* numbers of values, or 0 and 0 */
-    size_t byte;          /* the byte of the call: see byte_of */
-    set ranks;            /* the ranks whose contributions it has, */
-    int first, last;      /* the first and the last of them, */
-    bool in_order;        /* it has all ranks between them, in order */
-    uint64_t tree;        /* how they were combined, regardless of the byte */
-    uint32_t next;        /* the next value with the same hash */
+    size_t byte;     /* the byte of the call: see byte_of */
+    set ranks;       /* the ranks whose contributions it has, */
+    int first, last; /* the first and the last of them, */
+    bool in_order;   /* it has all ranks between them, in order */
+    uint64_t tree;   /* a hash of how they were combined, regardless of the byte */
 } value;
 
 typedef struct values {
     value *all;
     uint32_t count, room; /* the first entry is not a value */
-    uint32_t *hash;       /* has twice as many entries */
 } values;
 
 /* A message that was sent, or a receive that waits for one. */
@@ -65,15 +63,16 @@ typedef struct path {
 
 /* A rank's data, or its input. */
 typedef struct side {
-    coll_side kind;
     size_t bytes;
-    size_t *start;     /* the start of each block by position; NULL for one block */
-    MPI_Count *counts; /* the size of each block by rank */
-    coll_blocks blocks;
+    int parts;           /* the number of blocks, or 1 */
+    size_t *start;       /* the start of each part by position, and the end of the last */
+    MPI_Count *counts;   /* the size of each block by rank */
+    coll_blocks *blocks; /* NULL if it is not in blocks */
     label *labels;
 } side;
 
 typedef struct player {
+    int rank;
     coll_plan_args part;
     const coll_plan *plan;
     void *memory, *room;
@@ -118,44 +117,15 @@ static void *allocate(size_t count, size_t bytes) {
 
 /* --- Values --- */
 
-/* Returns the start of the chain of values with the hash of ONE. */
-static uint32_t *place_of(const values *v, const value *one) {
-    uint64_t key = one->left ? ((uint64_t)one->left << 32 | one->right)
-                             : one->byte * 1024 + (uint64_t)one->first;
-    return &v->hash[(key * 0x9e3779b97f4a7c15u >> 20) % (2 * (uint64_t)v->room)];
-}
-
-static void hash_in(values *v, uint32_t number) {
-    uint32_t *place = place_of(v, &v->all[number]);
-    v->all[number].next = *place;
-    *place = number;
-}
-
-static void make_room(values *v) {
-    if (v->count < v->room)
-        return;
-    v->room = v->room ? 2 * v->room : 1024;
-    v->count = v->count ? v->count : 1;
-    v->all = realloc(v->all, v->room * sizeof *v->all);
-    free(v->hash);
-    v->hash = allocate(2 * (size_t)v->room, sizeof *v->hash);
-    if (!v->all)
-        abort();
-    for (uint32_t i = 1; i < v->count; i++)
-        hash_in(v, i);
-}
-
-/* Returns the number of WANTED, which may be new. */
-static uint32_t number_of(values *v, value wanted) {
-    make_room(v);
-    for (uint32_t i = *place_of(v, &wanted); i; i = v->all[i].next) {
-        const value *one = &v->all[i];
-        if (one->left == wanted.left && one->right == wanted.right && one->byte == wanted.byte &&
-            one->first == wanted.first)
-            return i;
+/* Returns the number of ADDED. */
+static uint32_t add_value(values *v, value added) {
+    if (v->count == v->room) {
+        v->room *= 2;
+        v->all = realloc(v->all, v->room * sizeof *v->all);
+        if (!v->all)
+            abort();
     }
-    v->all[v->count] = wanted;
-    hash_in(v, v->count);
+    v->all[v->count] = added;
     return v->count++;
 }
 
@@ -165,9 +135,9 @@ static uint64_t mixed(uint64_t left, uint64_t right) {
     return (both ^ both >> 31) * 0x94d049bb133111ebu;
 }
 
-/* Returns the value of a byte of RANK's input. */
+/* Makes the value of a byte of RANK's input. */
 static uint32_t brought(play *p, int rank, size_t byte) {
-    return number_of(&p->values, (value){.byte = byte,
+    return add_value(&p->values, (value){.byte = byte,
                                          .ranks = (set)1 << rank,
                                          .first = rank,
                                          .last = rank,
@@ -175,16 +145,19 @@ static uint32_t brought(play *p, int rank, size_t byte) {
                                          .tree = mixed((uint64_t)rank, 1)});
 }
 
+/* Returns whether NUMBER is the value of that byte of RANK's input. */
+static bool is_of(const play *p, uint32_t number, int rank, size_t byte) {
+    const value *one = &p->values.all[number];
+    return number && one->byte == byte && one->ranks == (set)1 << rank;
+}
+
 /* Returns the combination of two values, or 0 if they cannot be combined. */
 static uint32_t combined(play *p, uint32_t left, uint32_t right) {
-    make_room(&p->values);
     const value *a = &p->values.all[left], *b = &p->values.all[right];
     if (!left || !right || a->byte != b->byte || (a->ranks & b->ranks))
         return 0;
-    return number_of(&p->values,
-                     (value){.left = left,
-                             .right = right,
-                             .byte = a->byte,
+    return add_value(&p->values,
+                     (value){.byte = a->byte,
                              .ranks = a->ranks | b->ranks,
                              .first = a->first,
                              .last = b->last,
@@ -218,7 +191,7 @@ static side *side_of(player *one, const coll_step *step) {
 
 /* Returns the start of a step's range in all of the rank's data or input. */
 static size_t position_of(const side *of, const coll_step *step) {
-    return (of->start ? of->start[step->block] : 0) + step->from;
+    return of->start[of->blocks ? step->block : 0] + step->from;
 }
 
 static path *path_of(const play *p, int from, int to, int lane) {
@@ -249,39 +222,32 @@ static bool check_step(play *p, int rank, uint64_t round, const coll_step *step,
     player *one = &p->players[rank];
     const coll_plan_size *size = &one->plan->size;
     const side *of = side_of(one, step);
-    bool is_message = coll_step_is_message(step);
+    bool is_message = coll_step_is_message(step), is_inside = is_inside_scratch(step),
+         is_data = step->length && step->buffer != COLL_SCRATCH,
+         writes = step->kind == COLL_STEP_RECEIVE || (!is_message && !step->to_scratch);
+    const char *wrong = NULL;
     if (is_message && (step->peer < 0 || step->peer >= p->ranks || step->peer == rank ||
                        step->lane < 0 || step->lane >= COLL_LANES))
-        return refuse(p, "rank %d round %llu step %d: peer %d on lane %d", rank,
-                      (unsigned long long)round, which, step->peer, step->lane);
+        wrong = "peer or lane";
     if (step->at > size->segment || step->length > size->segment - step->at || step->segment < 0 ||
         step->segment >= size->segments)
-        return refuse(p, "rank %d round %llu step %d: %zu bytes at %zu in segment %d", rank,
-                      (unsigned long long)round, which, step->length, step->at, step->segment);
-    bool is_input = step->buffer == COLL_INPUT,
-         writes = step->kind == COLL_STEP_RECEIVE || (!is_message && !step->to_scratch);
-    if (is_input && writes)
-        return refuse(p, "rank %d round %llu step %d: writes to the input", rank,
-                      (unsigned long long)round, which);
-    if (is_inside_scratch(step) &&
-        (step->block < 0 || step->block >= size->segments || step->from > size->segment ||
-         step->length > size->segment - step->from))
-        return refuse(p, "rank %d round %llu step %d: %zu bytes at %zu in segment %d", rank,
-                      (unsigned long long)round, which, step->length, step->from, step->block);
-    bool is_data = step->length && step->buffer != COLL_SCRATCH;
+        wrong = "range in a segment";
+    if (step->buffer == COLL_INPUT && writes)
+        wrong = "buffer: it writes to the input";
+    if (is_inside && (step->block < 0 || step->block >= size->segments ||
+                      step->from > size->segment || step->length > size->segment - step->from))
+        wrong = "range in the other segment";
     if (is_data &&
-        (step->block < 0 || step->block >= (of->start ? p->ranks : 1) ||
-         position_of(of, step) > of->bytes || step->length > of->bytes - position_of(of, step)))
-        return refuse(p, "rank %d round %llu step %d: %zu bytes from %zu of block %d", rank,
-                      (unsigned long long)round, which, step->length, step->from, step->block);
+        (step->block < 0 || step->block >= of->parts || position_of(of, step) > of->bytes ||
+         step->length > of->bytes - position_of(of, step)))
+        wrong = "range in the data or input";
     for (int i = 0; i < step->afters; i++)
         if (step->after[i].back < 0 || (uint64_t)step->after[i].back > round ||
             step->after[i].back % coll_plan_streams(size) != 0 || step->after[i].step < 0 ||
             (step->after[i].back == 0 && step->after[i].step >= which))
-            return refuse(p, "rank %d round %llu step %d: after step %d, %d rounds back", rank,
-                          (unsigned long long)round, which, step->after[i].step,
-                          step->after[i].back);
-    return true;
+            wrong = "dependency";
+    return !wrong || refuse(p, "rank %d round %" PRIu64 " step %d, %zu bytes: wrong %s", rank,
+                            round, which, step->length, wrong);
 }
 
 /* Returns whether A and B would share bytes of a segment that is packed on its way. */
@@ -328,15 +294,15 @@ static bool check_plan(play *p, int rank) {
     bool good = plan->size.window >= 1 || refuse(p, "rank %d: no window", rank);
     for (uint64_t round = 0; good && round < plan->rounds; round++) {
         int count = plan->round(plan, round, steps);
-        good = count <= most || refuse(p, "rank %d round %llu: %d steps, at most %d", rank,
-                                       (unsigned long long)round, count, most);
+        good = count <= most || refuse(p, "rank %d round %" PRIu64 ": %d steps, at most %d", rank,
+                                       round, count, most);
         for (int i = 0; good && i < count; i++) {
             good = check_step(p, rank, round, &steps[i], i) &&
                    check_stream(p, rank, round, &steps[i], streams);
             for (int j = 0; good && j < i; j++)
                 if (any_collide(&steps[i], &steps[j]))
-                    good = refuse(p, "rank %d round %llu: two ranges in segment %d", rank,
-                                  (unsigned long long)round, steps[i].segment);
+                    good = refuse(p, "rank %d round %" PRIu64 ": two ranges in segment %d", rank,
+                                  round, steps[i].segment);
         }
     }
     free(steps);
@@ -443,14 +409,12 @@ static void count_message(play *p, path *way, size_t length) {
     p->into[to->rack] += length;
 }
 
-static bool copy(play *p, int rank, int number) {
-    player *one = &p->players[rank];
-    const coll_node *node = &one->cursor.nodes[number];
+static bool copy(play *p, player *one, const coll_node *node, int number) {
     label *bytes = read_bytes(one, node, !node->step.to_scratch);
     bool good = bytes && write_bytes(p, one, node, node->step.to_scratch, bytes);
     free(bytes);
     if (!good)
-        return refuse(p, "rank %d copies bytes that aren't there, or over others", rank);
+        return refuse(p, "rank %d copies bytes that aren't there, or over others", one->rank);
     coll_cursor_complete(&one->cursor, number);
     return true;
 }
@@ -471,9 +435,7 @@ static bool lose_scratch(player *one, const coll_node *node) {
     return true;
 }
 
-static bool combine(play *p, int rank, int number) {
-    player *one = &p->players[rank];
-    const coll_node *node = &one->cursor.nodes[number];
+static bool combine(play *p, player *one, const coll_node *node, int number) {
     const coll_step *step = &node->step;
     label *scratch = read_bytes(one, node, true), *other = read_bytes(one, node, false);
     bool good = scratch && other && is_reduction(p);
@@ -487,14 +449,13 @@ static bool combine(play *p, int rank, int number) {
     free(scratch);
     free(other);
     if (!good)
-        return refuse(p, "rank %d combines what isn't there, or doesn't belong together", rank);
+        return refuse(p, "rank %d combines what isn't there, or doesn't belong together",
+                      one->rank);
     coll_cursor_complete(&one->cursor, number);
     return true;
 }
 
-static bool send(play *p, int rank, int number) {
-    player *one = &p->players[rank];
-    const coll_node *node = &one->cursor.nodes[number];
+static bool send(play *p, player *one, const coll_node *node, int number) {
     const coll_step *step = &node->step;
     letter what = {.length = step->length,
                    .node = number,
@@ -502,9 +463,9 @@ static bool send(play *p, int rank, int number) {
                    .knows = one->knows,
                    .number = p->letters++};
     if (!what.bytes)
-        return refuse(p, "rank %d sends bytes from %zu on to %d before it has them", rank,
+        return refuse(p, "rank %d sends bytes from %zu on to %d before it has them", one->rank,
                       step->from, step->peer);
-    path *way = path_of(p, rank, step->peer, step->lane);
+    path *way = path_of(p, one->rank, step->peer, step->lane);
     look_at(p, way);
     count_message(p, way, step->length);
     occupy(one, node, 1);
@@ -517,33 +478,30 @@ static bool send(play *p, int rank, int number) {
     return true;
 }
 
-static bool receive(play *p, int rank, int number) {
-    player *one = &p->players[rank];
-    const coll_node *node = &one->cursor.nodes[number];
+static bool receive(play *p, player *one, const coll_node *node, int number) {
     const coll_step *step = &node->step;
     letter what = {.length = step->length, .node = number};
     if (!occupy(one, node, 1))
-        return refuse(p, "rank %d receives from %d what other messages still move", rank,
+        return refuse(p, "rank %d receives from %d what other messages still move", one->rank,
                       step->peer);
-    path *way = path_of(p, step->peer, rank, step->lane);
+    path *way = path_of(p, step->peer, one->rank, step->lane);
     look_at(p, way);
     append(&way->wanted, &what);
     return true;
 }
 
-/* Starts all steps that RANK may start. */
-static bool start(play *p, int rank, bool *moved) {
-    static bool (*const by_kind[])(play * p, int rank,
+/* Starts all steps that ONE may start. */
+static bool start(play *p, player *one, bool *moved) {
+    static bool (*const by_kind[])(play * p, player * one, const coll_node *node,
                                    int number) = {[COLL_STEP_SEND] = send,
                                                   [COLL_STEP_RECEIVE] = receive,
                                                   [COLL_STEP_COPY] = copy,
                                                   [COLL_STEP_COMBINE] = combine};
-    player *one = &p->players[rank];
     int number;
     one->idle = true;
     for (const coll_node *node; (node = coll_cursor_start(&one->cursor, &number));) {
         *moved = true;
-        if (!by_kind[node->step.kind](p, rank, number))
+        if (!by_kind[node->step.kind](p, one, node, number))
             return false;
     }
     return true;
@@ -631,7 +589,7 @@ static bool play_on(play *p) {
     for (bool moved = true; moved;) {
         moved = false;
         for (int rank = 0; rank < p->ranks; rank++)
-            if (!p->players[rank].idle && !start(p, rank, &moved))
+            if (!p->players[rank].idle && !start(p, &p->players[rank], &moved))
                 return false;
         bool good = true;
         if (p->call->starved < 0 && p->call->slow < 0)
@@ -659,22 +617,20 @@ static size_t byte_of(const play *p, int from, int to, size_t i) {
     return (((size_t)(from + 1) * 1024 + (pairs ? (size_t)to + 1 : 0)) << 20) + i;
 }
 
-/* Sets the sender and the receiver of the block at BLOCK of RANK's data or input. */
+/* Sets the sender and the receiver of the block at BLOCK of RANK's data or input; both to RANK if
+ * it is not in blocks. */
 static void owners_of(const play *p, int rank, bool input, int block, int *from, int *to) {
-    int owner = p->lines[rank]->order[block];
-    bool out = input && p->call->operation == COLL_OPERATION_ALLTOALL;
+    bool in_blocks = p->players[rank].sides[input].blocks,
+         out = input && p->call->operation == COLL_OPERATION_ALLTOALL;
+    int owner = in_blocks ? p->lines[rank]->order[block] : rank;
     *from = out ? rank : owner;
     *to = out ? owner : rank;
 }
 
-/*
- * Returns the initial value of byte I of a part of RANK's data or input, or 0 for none. The part is
- * all of it if BLOCK < 0, otherwise one block.
- */
+/* Returns the initial value of byte I of part BLOCK of RANK's data or input, or 0 for none. */
 static uint32_t at_first(play *p, int rank, bool input, int block, size_t i) {
-    int from = rank, to = rank, root = p->call->shape.root;
-    if (block >= 0)
-        owners_of(p, rank, input, block, &from, &to);
+    int from, to, root = p->call->shape.root;
+    owners_of(p, rank, input, block, &from, &to);
     switch (p->call->operation) {
     case COLL_OPERATION_BCAST:
         return rank == root ? brought(p, root, byte_of(p, root, root, i)) : 0;
@@ -706,12 +662,11 @@ static set contributors(const play *p, int rank) {
     }
 }
 
-/* Returns whether NUMBER is the right final value of byte I of RANK's data. */
+/* Returns whether NUMBER is the right final value of byte I of part BLOCK of RANK's data. */
 static bool is_right(play *p, int rank, int block, size_t i, uint32_t number) {
-    int from = rank, to = rank, root = p->call->shape.root;
+    int from, to, root = p->call->shape.root;
     bool scatters = p->call->operation == COLL_OPERATION_REDUCE_SCATTER;
-    if (block >= 0)
-        owners_of(p, rank, false, block, &from, &to);
+    owners_of(p, rank, false, block, &from, &to);
     if (is_reduction(p)) {
         const value *one = &p->values.all[number];
         set wanted = contributors(p, rank);
@@ -719,24 +674,21 @@ static bool is_right(play *p, int rank, int block, size_t i, uint32_t number) {
                (number && one->byte == byte_of(p, scatters ? rank : 0, scatters ? rank : 0, i) &&
                 one->ranks == wanted && (one->in_order || !p->shape.ordered) &&
                 (p->call->operation != COLL_OPERATION_ALLREDUCE ||
-                 number == p->players[0].sides[0].labels[i].value));
+                 one->tree == p->values.all[p->players[0].sides[0].labels[i].value].tree));
     }
     if (p->call->operation == COLL_OPERATION_BCAST)
-        return number == brought(p, root, byte_of(p, root, root, i));
+        return is_of(p, number, root, byte_of(p, root, root, i));
     if (p->call->operation == COLL_OPERATION_SCATTER)
-        return number == brought(p, root, byte_of(p, rank, rank, i));
-    return number == brought(p, from, byte_of(p, from, to, i));
+        return is_of(p, number, root, byte_of(p, rank, rank, i));
+    return is_of(p, number, from, byte_of(p, from, to, i));
 }
 
 static bool check_data(play *p, int rank) {
     const side *data = &p->players[rank].sides[0];
-    for (int block = 0; block < (data->start ? p->ranks : 1); block++) {
-        size_t begin = data->start ? data->start[block] : 0,
-               end = data->start && block + 1 < p->ranks ? data->start[block + 1] : data->bytes;
-        for (size_t i = begin; i < end; i++)
-            if (!is_right(p, rank, data->start ? block : -1, i - begin, data->labels[i].value))
+    for (int block = 0; block < data->parts; block++)
+        for (size_t i = data->start[block]; i < data->start[block + 1]; i++)
+            if (!is_right(p, rank, block, i - data->start[block], data->labels[i].value))
                 return refuse(p, "rank %d ends with a wrong byte at %zu", rank, i);
-    }
     if (p->call->operation == COLL_OPERATION_BARRIER &&
         p->players[rank].knows != contributors(p, rank))
         return refuse(p, "rank %d ends before others have begun", rank);
@@ -779,7 +731,7 @@ static uint64_t trees_of(const play *p) {
 /* Makes the blocks of RANK's data or input, in rank order. */
 static void furnish_blocks(play *p, int rank, bool input, side *of) {
     size_t longest = 0;
-    of->start = allocate((size_t)p->ranks, sizeof *of->start);
+    of->blocks = allocate(1, sizeof *of->blocks);
     of->counts = allocate((size_t)p->ranks, sizeof *of->counts);
     for (int i = 0; i < p->ranks; i++) {
         int from, to;
@@ -790,30 +742,29 @@ static void furnish_blocks(play *p, int rank, bool input, side *of) {
         of->bytes += bytes;
         longest = bytes > longest ? bytes : longest;
     }
-    of->blocks = (coll_blocks){.layout = {.counts = of->counts, .count = (MPI_Count)longest},
-                               .ranks = p->ranks,
-                               .size = 1,
-                               .extent = 1,
-                               .longest = {.bytes = longest}};
+    *of->blocks = (coll_blocks){.layout = {.counts = of->counts, .count = (MPI_Count)longest},
+                                .ranks = p->ranks,
+                                .size = 1,
+                                .extent = 1,
+                                .longest = {.bytes = longest}};
     if (!p->call->counts)
-        of->blocks.layout.counts = NULL;
+        of->blocks->layout.counts = NULL;
 }
 
 /* Makes the initial data of RANK. */
 static void furnish(play *p, int rank, bool input, coll_side kind) {
     side *of = &p->players[rank].sides[input];
-    of->kind = kind;
+    of->parts = kind == COLL_SIDE_BLOCKS ? p->ranks : 1;
+    of->start = allocate((size_t)of->parts + 1, sizeof *of->start);
     if (kind == COLL_SIDE_BLOCKS)
         furnish_blocks(p, rank, input, of);
     else if (kind == COLL_SIDE_ONE)
         of->bytes = block_bytes(p, rank, rank);
+    of->start[of->parts] = of->bytes;
     of->labels = allocate(of->bytes, sizeof *of->labels);
-    for (int block = 0; block < (of->start ? p->ranks : 1); block++) {
-        size_t begin = of->start ? of->start[block] : 0,
-               end = of->start && block + 1 < p->ranks ? of->start[block + 1] : of->bytes;
-        for (size_t i = begin; i < end; i++)
-            of->labels[i].value = at_first(p, rank, input, of->start ? block : -1, i - begin);
-    }
+    for (int block = 0; block < of->parts; block++)
+        for (size_t i = of->start[block]; i < of->start[block + 1]; i++)
+            of->labels[i].value = at_first(p, rank, input, block, i - of->start[block]);
 }
 
 static bool is_same(const coll_plan_size *a, const coll_plan_size *b) {
@@ -830,13 +781,14 @@ static bool seat(play *p, int rank) {
     bool is_root = rank == call->shape.root;
     furnish(p, rank, false, is_root ? sides->root_data : sides->data);
     furnish(p, rank, true, is_root ? sides->root_input : sides->input);
+    one->rank = rank;
     one->knows = (set)1 << rank;
     one->part = (coll_plan_args){.shape = &p->shape,
                                  .values = &call->values,
                                  .line = p->lines[rank],
-                                 .own = one->sides[0].start ? 0 : one->sides[0].bytes,
-                                 .blocks = one->sides[0].start ? &one->sides[0].blocks : NULL,
-                                 .input = one->sides[1].start ? &one->sides[1].blocks : NULL};
+                                 .own = one->sides[0].blocks ? 0 : one->sides[0].bytes,
+                                 .blocks = one->sides[0].blocks,
+                                 .input = one->sides[1].blocks};
     coll_plan_size size = planner->size(&one->part);
     if (call->segment) {
         size_t segments = coll_segment_count(size.segment, call->segment);
@@ -896,6 +848,7 @@ static void end(play *p) {
             free(p->players[rank].sides[i].labels);
             free(p->players[rank].sides[i].start);
             free(p->players[rank].sides[i].counts);
+            free(p->players[rank].sides[i].blocks);
         }
         free(p->players[rank].scratch);
         free(p->players[rank].room);
@@ -903,7 +856,6 @@ static void end(play *p) {
         free(p->lines[rank]);
     }
     free(p->values.all);
-    free(p->values.hash);
     free(p->lines);
     free(p->out);
     free(p->into);
@@ -917,6 +869,7 @@ bool prover_play(const prover_call *call, prover_report *report) {
     *report = (prover_report){.problem = ""};
     p.shape.operation = call->operation;
     p.shape.sides = coll_operations[call->operation].sides;
+    p.values = (values){.all = allocate(1024, sizeof *p.values.all), .count = 1, .room = 1024};
     p.players = allocate(ranks, sizeof *p.players);
     p.into = allocate(racks, sizeof *p.into);
     p.out = allocate(racks, sizeof *p.out);
