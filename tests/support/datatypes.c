@@ -4,18 +4,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-area area_of(MPI_Datatype type, MPI_Count count) {
-    MPI_Aint lower, extent, true_lower, true_extent;
+size_t datatype_size(MPI_Datatype type) {
     MPI_Count size;
-    MPI_Type_get_extent(type, &lower, &extent);
-    MPI_Type_get_true_extent(type, &true_lower, &true_extent);
     MPI_Type_size_x(type, &size);
+    return (size_t)size;
+}
+
+MPI_Aint datatype_extent(MPI_Datatype type) {
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(type, &lower, &extent);
+    return extent;
+}
+
+area area_of(MPI_Datatype type, MPI_Count count) {
+    MPI_Aint true_lower, true_extent, last = (MPI_Aint)(count - 1) * datatype_extent(type);
+    size_t size = datatype_size(type);
+    MPI_Type_get_true_extent(type, &true_lower, &true_extent);
     if (count == 0 || size == 0)
         return (area){0};
-    MPI_Aint last = (MPI_Aint)(count - 1) * extent;
     return (area){.lower = true_lower + (last < 0 ? last : 0),
                   .span = (size_t)(true_extent + (last < 0 ? -last : last)),
-                  .size = (size_t)(count * size)};
+                  .size = (size_t)count * size};
 }
 
 void *area_buffer(const area *a, unsigned char *bytes) {
@@ -68,11 +77,9 @@ MPI_Datatype datatype_leaf(generator *g) {
 }
 
 static MPI_Datatype random_vector(generator *g, int kind, MPI_Datatype inner) {
-    MPI_Aint lower, extent;
-    MPI_Type_get_extent(inner, &lower, &extent);
     int count = between(g, 0, 5), length = between(g, 0, 4);
     int stride = kind == VECTOR ? between(g, -6, 6) : between(g, -100, 100);
-    if (stride == -1 && (kind == HVECTOR || extent == 1))
+    if (stride == -1 && (kind == HVECTOR || datatype_extent(inner) == 1))
         stride = -2; /* Open MPI treats a stride of -1 byte as if none were given */
 
     MPI_Datatype type;
@@ -83,12 +90,6 @@ static MPI_Datatype random_vector(generator *g, int kind, MPI_Datatype inner) {
     return type;
 }
 
-static bool empty(MPI_Datatype type) {
-    MPI_Count size;
-    MPI_Type_size_x(type, &size);
-    return size == 0;
-}
-
 /* Makes a type of blocks at any places, of adjacent blocks, or of blocks at equal distances. */
 static MPI_Datatype random_list(generator *g, int kind, const MPI_Datatype *inner) {
     int n = between(g, 0, MOST_BLOCKS), style = between(g, 0, 2), step = between(g, -9, 9);
@@ -96,16 +97,14 @@ static MPI_Datatype random_list(generator *g, int kind, const MPI_Datatype *inne
     MPI_Aint addresses[MOST_BLOCKS], address = 0;
     MPI_Datatype types[MOST_BLOCKS];
     /* Open MPI computes a wrong extent of a struct if only some of its members have data. */
-    bool mixed = kind == STRUCT && !empty(inner[0]) && !empty(inner[1]);
+    bool mixed = kind == STRUCT && datatype_size(inner[0]) && datatype_size(inner[1]);
     for (int i = 0; i < n; i++) {
-        MPI_Aint lower, extent;
         types[i] = inner[mixed ? between(g, 0, 1) : 0];
         lengths[i] = kind == INDEXED_BLOCK || kind == HINDEXED_BLOCK ? length : between(g, 0, 3);
         places[i] = style == 0 ? between(g, -9, 9) : style == 1 ? next : i * step;
         addresses[i] = style == 0 ? between(g, -99, 99) : style == 1 ? address : i * step * 4;
-        MPI_Type_get_extent(types[i], &lower, &extent);
         next += lengths[i];
-        address += lengths[i] * extent;
+        address += lengths[i] * datatype_extent(types[i]);
     }
     MPI_Datatype type;
     if (kind == INDEXED)
@@ -160,7 +159,7 @@ static MPI_Datatype random_darray(generator *g, MPI_Datatype inner) {
         processes *= sharers[i];
     }
     MPI_Datatype type;
-    if (empty(inner)) { /* Open MPI makes no darray of an empty type */
+    if (datatype_size(inner) == 0) { /* Open MPI makes no darray of an empty type */
         MPI_Type_dup(inner, &type);
         return type;
     }
@@ -205,10 +204,8 @@ MPI_Datatype datatype_construct(generator *g, int constructor, const MPI_Datatyp
 /* Returns whether a few elements of TYPE are small enough for tests. */
 static bool is_small(MPI_Datatype type) {
     enum { ELEMENTS = 4, MOST_BYTES = 1 << 20 };
-    MPI_Count element;
-    MPI_Type_size_x(type, &element);
     area a = area_of(type, ELEMENTS);
-    return a.span <= MOST_BYTES && element <= MOST_BYTES / ELEMENTS;
+    return a.span <= MOST_BYTES && datatype_size(type) <= MOST_BYTES / ELEMENTS;
 }
 
 MPI_Datatype datatype_draw(generator *g, int depth) {

@@ -8,6 +8,10 @@
 #include <mpi.h>
 #include <stddef.h>
 
+/* Return the bytes of data in an element of TYPE, and its extent. */
+size_t datatype_size(MPI_Datatype type);
+MPI_Aint datatype_extent(MPI_Datatype type);
+
 /* The exact memory that some elements of a type occupy. */
 typedef struct area {
     MPI_Aint lower; /* the start of the memory, relative to the buffer argument */

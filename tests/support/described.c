@@ -10,12 +10,6 @@
 /* The largest extent of data with its gaps. */
 enum { MOST_SPAN = 16 << 20 };
 
-static size_t size_of(MPI_Datatype type) {
-    MPI_Count size;
-    MPI_Type_size_x(type, &size);
-    return (size_t)size;
-}
-
 void describe_fill(generator *g, unsigned char *bytes, size_t count) {
     for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
         uint64_t word = draw(g);
@@ -30,12 +24,12 @@ static MPI_Count describe_plainly(generator *g, size_t bytes, described *d) {
     static const MPI_Datatype types[] = {MPI_CHAR, MPI_INT, MPI_SHORT, MPI_INT64_T, MPI_DOUBLE};
     bool as_bytes = below(g, 2) == 0, as_one = below(g, 3) == 0;
     d->type = types[below(g, sizeof types / sizeof *types)];
-    if (as_bytes || bytes % size_of(d->type) != 0)
+    if (as_bytes || bytes % datatype_size(d->type) != 0)
         d->type = MPI_BYTE;
     d->derived = as_one && !as_bytes;
     if (!d->derived)
-        return (MPI_Count)(bytes / size_of(d->type));
-    MPI_Type_contiguous((int)(bytes / size_of(d->type)), d->type, &d->type);
+        return (MPI_Count)(bytes / datatype_size(d->type));
+    MPI_Type_contiguous((int)(bytes / datatype_size(d->type)), d->type, &d->type);
     return 1;
 }
 
@@ -55,7 +49,7 @@ static MPI_Datatype with_bytes(generator *g, MPI_Datatype inner, size_t elements
  */
 static MPI_Count describe_wildly(generator *g, size_t bytes, described *d) {
     MPI_Datatype inner = datatype_draw(g, between(g, 1, 3));
-    size_t size = size_of(inner), left = size ? bytes % size : bytes;
+    size_t size = datatype_size(inner), left = size ? bytes % size : bytes;
     bool as_one = below(g, 2) == 0;
     if (bytes < size || size == 0) {
         MPI_Type_free(&inner);
@@ -78,21 +72,15 @@ static MPI_Count describe_nothing(generator *g, described *d) {
     MPI_Count count = below(g, 3);
     d->type = datatype_draw(g, 1);
     d->derived = true;
-    return size_of(d->type) ? 0 : count;
+    return datatype_size(d->type) ? 0 : count;
 }
 
 /* --- Memory --- */
 
-static MPI_Aint extent_of(MPI_Datatype type) {
-    MPI_Aint lower, extent;
-    MPI_Type_get_extent(type, &lower, &extent);
-    return extent;
-}
-
 /* Returns the memory that all blocks occupy. */
 static area area_of_blocks(const described *d) {
     area all = {0};
-    MPI_Aint extent = extent_of(d->type), upper = 0;
+    MPI_Aint extent = datatype_extent(d->type), upper = 0;
     for (int i = 0; i < d->blocks; i++) {
         area a = area_of(d->type, d->counts[i]);
         MPI_Aint lower = a.lower + d->places[i] * extent;
@@ -191,7 +179,7 @@ static void scatter(generator *g, described *d) {
 
 described describe_uneven(generator *alike, generator *memory, int blocks, size_t bytes) {
     described d = {.blocks = blocks, .derived = true, .type = datatype_draw(alike, 2)};
-    size_t size = size_of(d.type), most = size ? bytes / size : 4;
+    size_t size = datatype_size(d.type), most = size ? bytes / size : 4;
     for (int i = 0; i < blocks; i++) {
         size_t range = below(alike, 2) && most > 4 ? 4 : most;
         d.counts[i] = below(alike, 3) ? (MPI_Count)(draw(alike) % (range + 1)) : 0;
@@ -214,13 +202,13 @@ void described_free(described *d) {
 /* --- Data --- */
 
 size_t described_bytes(const described *d, int block) {
-    return (size_t)d->counts[block] * size_of(d->type);
+    return (size_t)d->counts[block] * datatype_size(d->type);
 }
 
 /* Returns BLOCK's buffer argument in a copy of D's memory. */
 static void *block_in(const described *d, int block, unsigned char *copy) {
     intptr_t place = (intptr_t)d->buffer - (intptr_t)d->memory;
-    return (void *)((intptr_t)copy + place + d->places[block] * extent_of(d->type));
+    return (void *)((intptr_t)copy + place + d->places[block] * datatype_extent(d->type));
 }
 
 void described_read(const described *d, int block, unsigned char *bytes) {

@@ -73,28 +73,30 @@ static void pretend_hosts(coll_topo *topo, int nodes) {
     topo->nodes = nodes;
 }
 
-void pretend_layout(MPI_Comm comm, int nodes, int racks) {
-    coll_comm *state;
-    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    pretend_hosts(&coll_state_of(state)->topo, nodes);
-    for (int i = 0; i < state->ranks; i++) {
-        int node = (i * 7 + 3) % nodes;
-        coll_state_of(state)->topo.places[i] =
-            (coll_place){.site = 0, .rack = node % racks, .node = node};
-    }
-    coll_state_of(state)->topo.racks = racks;
-    ((coll_rank_order *)coll_comm_slot(state, &coll_rank_order_key))->next_root = 0;
-}
-
-void pretend_sites(MPI_Comm comm, int sites) {
+/* Returns the topology of COMM, on NODES imagined nodes whose ranks the caller places. */
+static coll_topo *imagine_nodes(MPI_Comm comm, int nodes) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     coll_topo *topo = &coll_state_of(state)->topo;
-    pretend_hosts(topo, 2 * sites);
-    for (int i = 0; i < state->ranks; i++) {
+    pretend_hosts(topo, nodes);
+    ((coll_rank_order *)coll_comm_slot(state, &coll_rank_order_key))->next_root = 0;
+    return topo;
+}
+
+void pretend_layout(MPI_Comm comm, int nodes, int racks) {
+    coll_topo *topo = imagine_nodes(comm, nodes);
+    for (int i = 0; i < topo->ranks; i++) {
+        int node = (i * 7 + 3) % nodes;
+        topo->places[i] = (coll_place){.site = 0, .rack = node % racks, .node = node};
+    }
+    topo->racks = racks;
+}
+
+void pretend_sites(MPI_Comm comm, int sites) {
+    coll_topo *topo = imagine_nodes(comm, 2 * sites);
+    for (int i = 0; i < topo->ranks; i++) {
         int site = i < sites ? i : (i * 7 + 3) % sites;
         topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
     }
     topo->racks = topo->sites = sites;
-    ((coll_rank_order *)coll_comm_slot(state, &coll_rank_order_key))->next_root = 0;
 }

@@ -75,11 +75,6 @@ int PMPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status) 
     return settle(before, n, requests, MPI_Waitany(n, requests, index, status));
 }
 
-int PMPI_Waitsome(int n, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]) {
-    int before = count(n, requests);
-    return settle(before, n, requests, MPI_Waitsome(n, requests, done, indices, statuses));
-}
-
 int PMPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[]) {
     int before = count(n, requests);
     return settle(before, n, requests, MPI_Waitall(n, requests, statuses));

@@ -15,10 +15,9 @@ bool can_run(MPI_Comm comm, const coll_algorithm *algorithm, size_t bytes, int r
 }
 
 static coll_operation operation_of(const char *name) {
-    int i = 0;
-    while (i < COLL_OPERATIONS && strcmp(coll_operations[i].name, name) != 0)
-        i++;
-    return (coll_operation)i;
+    coll_operation operation;
+    ck_assert_int_eq(coll_find_operation(name, &operation), MPI_SUCCESS);
+    return operation;
 }
 
 /* Returns libcoll's choice for another call with the same OPERATION, BYTES and ROOT. */
