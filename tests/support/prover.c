@@ -280,8 +280,9 @@ static bool check_stream(play *p, int rank, uint64_t round, const coll_step *ste
     int *found = &streams[(step->peer * COLL_LANES + step->lane) * 2 + step->kind];
     if (*found == 0)
         *found = own;
-    return *found == own || refuse(p, "rank %d round %llu: messages of rank %d in two streams",
-                                   rank, (unsigned long long)round, step->peer);
+    return *found == own ||
+           refuse(p, "rank %d round %" PRIu64 ": messages of rank %d in two streams", rank, round,
+                  step->peer);
 }
 
 /* Checks every round of RANK's plan. */
