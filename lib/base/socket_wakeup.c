@@ -159,10 +159,11 @@ bool coll_wakeup_sleep(double seconds) {
 
     struct epoll_event events[16];
     int count = wait_for_events(events, sizeof events / sizeof *events, seconds);
+    const bool failed = count < 0 && errno != EINTR;
     char received;
     while (wakeup && recv(notifications, &received, sizeof received, MSG_DONTWAIT) >= 0)
         ; /* discards all notifications: the socket's queue is short */
-    if (count < 0 && errno != EINTR)
+    if (failed)
         return sleep_blindly(seconds);
     if (count == 0)
         search_if_due();
