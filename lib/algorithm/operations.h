@@ -30,8 +30,8 @@ extern const coll_operation_info coll_operations[COLL_OPERATIONS];
  * the error handler; the error text lists the known names. */
 int coll_find_operation(const char *name, coll_operation *operation);
 
-/* Returns whether no rank leaves OPERATION before all ranks have entered it. Also returns true for
- * neighbourhood collectives, in which a rank waits only for its neighbours. */
+/* Returns whether no rank leaves OPERATION before all ranks have entered it. In a neighbourhood
+ * collective a rank waits only for its neighbours. */
 static inline bool coll_operation_synchronizes(coll_operation operation) {
     return coll_operations[operation].rootless && !coll_operations[operation].neighbors &&
            operation != COLL_OPERATION_SCAN && operation != COLL_OPERATION_EXSCAN;
