@@ -49,7 +49,7 @@ typedef struct coll_values {
 } coll_values;
 
 /*
- * Size of a call whose ranks contribute different amounts: no rank knows them all, except perhaps
+ * Size of a call whose ranks contribute different amounts, which no rank knows all, except perhaps
  * the root.
  */
 #define COLL_BYTES_UNKNOWN SIZE_MAX
@@ -91,7 +91,8 @@ typedef enum coll_operation {
 typedef struct coll_shape {
     coll_operation operation;
     coll_sides sides;
-    size_t bytes; /* of a rank or of a block, the mean block; or COLL_BYTES_UNKNOWN */
+    size_t bytes; /* of a rank's data or of a block, the mean if blocks differ; or
+                     COLL_BYTES_UNKNOWN */
     size_t
         longest; /* bytes of the longest block if all ranks know that blocks may differ; else 0 */
     int root;    /* or COLL_NO_ROOT */
@@ -127,8 +128,9 @@ static inline bool coll_order_is_free(const coll_shape *call) {
     return !call->ordered;
 }
 
-/* How often a block that is much longer than the others passes one link, or link after link as a
- * whole: once, in each of log2 p rounds, or p - 1 times. */
+/* How often a call waits for the transfer of a whole block, if one block is much longer than the
+ * others: once, in each of log2 p rounds, or p - 1 times. The transfers are over one link, or over
+ * different links one after the other. */
 typedef enum coll_passes {
     COLL_PASSES_ONCE,
     COLL_PASSES_EACH_ROUND,
@@ -142,10 +144,10 @@ typedef struct coll_algorithm {
     coll_param params[COLL_PARAMS_MAX + 1];     /* terminated by a NULL name */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
     /* in the first entry of a table: bytes below which it is always chosen within one site if each
-     * rank has a node of its own */
+     * rank has a node of its own and the user names no algorithm */
     size_t best_below;
-    bool sizeless; /* the first such algorithm of a table is chosen if sizes differ by rank and
-                      there are several nodes */
+    bool sizeless; /* made for sizes that differ by rank: the first such algorithm of a table is
+                      then chosen if there are several nodes */
     /* the MPI library's own; its predicted time is that of the most similar algorithm of ours */
     bool native;
     /*

@@ -12,14 +12,15 @@ typedef struct coll_operation_info {
 
     coll_sides sides;
 
-    /* Its algorithms, ended by NULL. The first one applies to every call; it is the MPI library's
-     * own, if there is one. */
+    /* Its algorithms, ended by NULL. The first one is the MPI library's own, if there is one. It
+     * applies to every call, except that the MPI library's own may need counts that fit an int. */
     const coll_algorithm *const *table;
 
     bool rootless;      /* it has no root */
     bool reduces;       /* with an MPI_Op */
-    bool uneven;        /* sizes always differ by rank */
-    bool errors_agreed; /* after an error no messages are under way, unless the algorithm says so */
+    bool uneven;        /* sizes may differ by rank in every call */
+    bool errors_agreed; /* after an error no messages are under way, unless the algorithm has marked
+                           the communicator broken */
     bool neighbors;     /* between the neighbours of a topology: blocks are numbered by edge */
     bool blocks; /* native needs scratch memory for a block of each rank; else for one block */
 } coll_operation_info;

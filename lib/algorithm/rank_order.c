@@ -16,7 +16,8 @@ typedef struct chain {
     int head;
 } chain;
 
-/* Compares A and B in the ring of all numbers, which begins with FIRST, as qsort does. */
+/* Compares A and B, for qsort, in the order of numbers from FIRST on, and then from 0 to FIRST - 1.
+ */
 static int compare_from(int first, int a, int b) {
     return (a < first) == (b < first) ? (a > b) - (a < b) : (a < first) - (b < first);
 }

@@ -65,7 +65,7 @@ coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo 
 int coll_rank_order_list(const coll_rank_order *line, const coll_topo *topo, coll_unit unit,
                          int first[]);
 
-/* Returns COMM's line for CALL, valid until the next call with another root. */
+/* Returns COMM's line for CALL, valid until this function is called for another line. */
 const coll_rank_order *coll_rank_order_of(const coll_comm *comm, const coll_shape *call);
 
 #endif

@@ -35,9 +35,9 @@
 /* --- The fast path --- */
 
 /*
- * Returns whether the call's datatype is the last plain one described and, in a reduction, its
- * MPI_Op is the last one found valid for that datatype. False for scatters and if counts differ by
- * rank.
+ * Returns whether the call's datatype is the last datatype without gaps that was described and, in
+ * a reduction, its MPI_Op is the last one found valid for that datatype. False for scatters and if
+ * counts differ by rank.
  */
 static bool is_known(const coll_state *state, coll_operation operation, const coll_user *user) {
     if (user->uneven || operation == COLL_OPERATION_SCATTER ||
@@ -47,7 +47,7 @@ static bool is_known(const coll_state *state, coll_operation operation, const co
            (user->op == state->known_op && user->receive_type == state->known_type);
 }
 
-/* Returns the bytes of the call's shape; 0 if that requires describing the call. */
+/* Returns the bytes of the call's shape; 0 if they can't be known without describing the call. */
 static size_t known_bytes(const coll_state *state, coll_operation operation,
                           const coll_user *user) {
     MPI_Count bytes;
@@ -60,9 +60,8 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
 }
 
 /*
- * Returns whether the call reduces as LAST did, which had the same datatype. Asks MPI each time
- * whether the MPI_Op commutes: a new MPI_Op can have the handle of a freed one, perhaps on some
- * ranks only.
+ * Returns whether the call reduces as the call LAST did. Asks MPI each time whether the MPI_Op
+ * commutes: a new MPI_Op can have the handle of a freed one, perhaps on some ranks only.
  */
 static bool reduces_like(const coll_state *state, coll_operation operation, const coll_user *user,
                          const coll_shape *last) {
@@ -74,7 +73,8 @@ static bool reduces_like(const coll_state *state, coll_operation operation, cons
                coll_call_args_served(operation, state->comm, user->receive_type, user->op);
 }
 
-/* Returns whether the call's shape, which is not described, is that of the last native call. */
+/* Returns whether the call's shape, which is not described, is that of the last native call of
+ * OPERATION. */
 static bool is_native_again(const coll_state *state, coll_operation operation,
                             const coll_user *user) {
     const coll_operation_info *info = &coll_operations[operation];
@@ -103,8 +103,9 @@ static const coll_comm *can_go_directly(coll_operation operation, const coll_use
 /*
  * Returns COMM's state if a broadcast or a gather, whose native algorithm passes bytes
  * (lib/bcast/native.c), can take the fast path, else NULL. Sets *BYTES to the size of this rank's
- * data. The data must fit the communicator's scratch memory, whose size is the same on all ranks,
- * and one native call. Empty calls don't take the fast path, since they send nothing.
+ * data. The data, in a gather that of all ranks, must fit the communicator's scratch memory, whose
+ * size is the same on all ranks, and must not exceed COLL_NATIVE_MOST bytes, so that one native
+ * call moves it. Empty calls don't take the fast path, since they send nothing.
  */
 static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation, MPI_Comm comm,
                                                         MPI_Count count, MPI_Datatype type,
@@ -199,8 +200,9 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
     coll_state *state = coll_state_of(own);
     const coll_graph *graph = NULL;
     const bool neighbors = coll_operations[operation].neighbors;
-    /* If the MPI library runs all calls, other ranks may be on the fast path, and a rank without
-     * memory for the graph does without. */
+    /* If the MPI library runs all calls, other ranks may be on the fast path. So this rank doesn't
+     * gather the graph, which is collective, and runs the call without the graph if it has no
+     * memory for it. */
     const bool native = neighbors && coll_state_always_native(state, operation);
     if (neighbors && !native)
         code = coll_graph_gather(own, &state->topo);
@@ -341,7 +343,7 @@ static MPI_Count find_own_count(coll_operation operation, const coll_user *user,
 }
 
 /* Returns the count and datatype of this rank's data or, if ranks have blocks, of its block. If
- * counts differ by rank and it has several blocks, counts all of them. */
+ * counts differ by rank and this rank has several blocks, counts all of these. */
 static COLL_Report_amount find_amount(coll_operation operation, const coll_user *user,
                                       MPI_Comm comm) {
     const bool sent = is_amount_sent(operation, user);
@@ -396,8 +398,9 @@ static void end_recording(uint64_t began, int code, coll_operation operation, co
 
 /*
  * The parameters that several operations have in common, and the members of a coll_user that they
- * set: one buffer of a reduction; equal blocks; blocks whose counts differ by rank on the receiving
- * side; on both sides; on both sides with a datatype for each block.
+ * set. REDUCED: both buffers of a reduction, which have one count; SENT: a send buffer; BLOCKS:
+ * equal blocks; BLOCKS_V: blocks whose counts differ by rank on the receiving side; BOTH_V: on both
+ * sides; BOTH_W: on both sides, and with a datatype for each block.
  */
 #define REDUCED                                                                                    \
     const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type, MPI_Op op

@@ -76,8 +76,8 @@ static void describe_candidate(const coll_shape *call, const coll_choice *choice
         candidate->otherwise = coll_predicted(algorithm, &otherwise, &values);
 }
 
-/* Sets CANDIDATE's time from simulations of up to EVENTS events, and the bytes that its plans send
- * over the busiest link of each kind. */
+/* Sets CANDIDATE's time from simulations of up to EVENTS events, and the bytes that ALGORITHM's
+ * plans send over the busiest link of each kind. */
 static int simulate_at_length(const coll_algorithm *algorithm, const coll_shape *call, int events,
                               COLL_Candidate *candidate) {
     coll_values values = coll_values_default(algorithm);
@@ -163,8 +163,8 @@ static int imagine_ranks(question *asked) {
     return MPI_SUCCESS;
 }
 
-/* Sets ASKED up from its question. Errors have been raised when it returns. After success the
- * caller frees the imagined topology. */
+/* Sets ASKED up from its question. Raises errors. After success the caller frees the imagined
+ * topology. */
 static int set_up_question(question *asked, MPI_Comm comm) {
     coll_comm *own;
     int code = coll_find_operation(asked->of->operation, &asked->operation);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tables of libcoll: the operations, their algorithms, and the slots of every communicator. The
- * only file that includes headers of all folders.
+ * only file that includes headers of the folders of all operations.
  */
 #include "config.h"
 

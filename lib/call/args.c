@@ -72,7 +72,8 @@ static coll_blocks_layout send_layout(const coll_user *user) {
 }
 
 /* Checks that MPI_IN_PLACE is only the send buffer and, if there is a root, only the root's (in a
- * broadcast, any rank's). In a scatter it may only be the root's receive buffer. */
+ * broadcast, any rank's). In a scatter it may only be the root's receive buffer, and in a
+ * neighbourhood collective no buffer. */
 static int check_places(const coll_call_args *call, bool receives) {
     const coll_user *user = call->user;
     bool scatters = call->operation == COLL_OPERATION_SCATTER;
@@ -113,8 +114,8 @@ static int check_arguments(const coll_call_args *call) {
 /*
  * Checks with an empty reduction that the MPI_Op is valid for the datatype, which only MPI knows.
  * The result is cached for the last pair of MPI_Op and datatype. Ranks may differ in what they have
- * cached, since a new handle can have the value of a freed one; so the reduction is on a
- * communicator of this process alone.
+ * cached, since a new handle can have the value of a freed one. So perhaps only some ranks make the
+ * reduction; it must not wait for other ranks, and uses a communicator of this process alone.
  */
 static int check_operation(coll_call_args *call) {
     coll_state *state = coll_state_of(call->comm);
@@ -155,7 +156,8 @@ static int open_blocks(coll_call_args *call, const coll_blocks_layout *layout, b
     return code;
 }
 
-/* Remembers a datatype for which later calls may take the fast path (lib/api/coll.c). */
+/* Remembers the datatype of DATA if it is plain, since later calls with it may take the fast path
+ * (lib/api/coll.c). */
 static void remember_type(const coll_call_args *call, const coll_data *data) {
     coll_state *state = coll_state_of(call->comm);
     if (!data->plain_bytes)
@@ -199,8 +201,8 @@ static int set_local_copy(coll_call_args *call, MPI_Count count, MPI_Datatype ty
     return code;
 }
 
-/* Sets the memory of COUNT elements of a reduction's in-place input. It is copied at each start,
- * since the results may overwrite it. */
+/* Describes the memory of COUNT elements, a reduction's in-place input. The input is copied at each
+ * start, since the results may overwrite it. */
 static void copy_elements(coll_call_args *call, MPI_Count count) {
     const MPI_Aint step = call->how.extent, span = count ? step * (MPI_Aint)(count - 1) : 0;
     call->copied = count ? (size_t)((span < 0 ? -span : span) + call->how.bytes) : 0;
@@ -209,7 +211,7 @@ static void copy_elements(coll_call_args *call, MPI_Count count) {
 
 /*
  * Describes the copy of an alltoall's in-place input, to which the blocks are packed at each start.
- * The blocks need not be near each other in memory.
+ * They are packed because they need not be near each other in memory.
  */
 static int open_packed_input(coll_call_args *call) {
     const int ranks = call->comm->ranks;
@@ -248,9 +250,10 @@ static int describe_data(coll_call_args *call) {
                : code;
 }
 
-/* Describes a reduce or an exscan, whose input is not in the data. Only the root of a reduce has
- * data, and all ranks but 0 of an exscan: rank 0 gets no result, and may pass no buffer for it. In
- * an exscan the input must be read before the results are written, so in-place input is copied. */
+/* Describes a reduce or an exscan, whose input is not in the data. In a reduce only the root has
+ * data. In an exscan all ranks have data except rank 0, which gets no result and may pass no buffer
+ * for it. In an exscan the input must be read before the results are written, so in-place input is
+ * copied. */
 static int describe_reduce(coll_call_args *call) {
     const coll_user *user = call->user;
     const bool in_place = user->send == MPI_IN_PLACE,

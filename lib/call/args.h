@@ -42,7 +42,7 @@ typedef struct coll_user {
     MPI_Datatype receive_type;
     MPI_Op op;
     int root;
-    const coll_uneven *uneven; /* NULL, on all ranks, if the operation has a single count */
+    const coll_uneven *uneven; /* NULL, on all ranks, if the call gives one count for all ranks */
 } coll_user;
 
 typedef struct coll_call_args {
@@ -64,7 +64,7 @@ typedef struct coll_call_args {
 
     /* In-place input that the results may overwrite: at each start COPIED bytes from LOWEST or, if
      * PACKS, all bytes of BLOCKS are copied to COPY, which is then the input. LOWEST is NULL if
-     * there is none. */
+     * there is no such input. */
     size_t copied;
     char *lowest, *copy;
     bool packs;
@@ -73,8 +73,8 @@ typedef struct coll_call_args {
 /*
  * Checks USER's arguments of OPERATION on COMM and describes the call, which must be closed even
  * after an error. GRAPH has the edges of a neighbourhood collective; if it is NULL, the MPI library
- * runs that. Returns MPI_ERR_BUFFER, _COUNT, _TYPE, _OP, _ROOT, _TRUNCATE or _NO_MEM, not
- * raised.
+ * runs the neighbourhood collective. Returns MPI_ERR_BUFFER, _COUNT, _TYPE, _OP, _ROOT, _TRUNCATE
+ * or _NO_MEM, not raised.
  */
 int coll_call_args_open(coll_call_args *call, coll_operation operation, const coll_user *user,
                         coll_comm *comm, const struct coll_graph *graph);
@@ -104,7 +104,7 @@ static inline bool coll_call_args_copies(const coll_call_args *call) {
 
 /* Returns whether this rank must copy its in-place input, and all other ranks theirs. In an exscan,
  * and in a reduce_scatter with a count for each rank, MPI lets some ranks be in place and others
- * not. */
+ * not, so the result is false. */
 bool coll_call_args_all_copy(const coll_call_args *call);
 
 /* Returns the size, in bytes, of the largest call of OPERATION with TYPE and OP on COMM that DCPs
@@ -131,8 +131,8 @@ static inline MPI_Comm coll_call_args_comm(coll_operation operation, const coll_
 /*
  * Runs the MPI library's own operation on COMM; nonblocking if REQUEST isn't NULL. In that case
  * *INTS may be set to counts that the MPI library needs until the operation is complete; the caller
- * frees them with coll_reserve_free. Raises errors on COMM: the library's own, and MPI_ERR_COUNT
- * for counts that don't fit an int.
+ * frees them with coll_reserve_free. Raises errors on COMM: the library's own, MPI_ERR_COUNT (also
+ * for counts that don't fit an int) and MPI_ERR_NO_MEM.
  */
 int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm comm,
                     MPI_Request *request, int **ints);

@@ -228,7 +228,7 @@ enum { SENDS_COPY_FOR_IN_PLACE = false };
 
 /*
  * Turns an alltoallw in place into one that sends a packed copy of its blocks: changes USER and
- * EACH, its arrays. MADE's memory is replaced by memory that also holds the copy.
+ * EACH, USER's arrays. MADE's memory is replaced by memory that also holds the copy.
  */
 static int send_copy(coll_user *user, coll_uneven *each, ints *made, MPI_Comm comm) {
     int ranks, code = PMPI_Comm_size(comm, &ranks);
@@ -318,7 +318,8 @@ int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm co
 
 /*
  * Returns whether the call's bytes, and thus its counts, fit an int. If all ranks know that blocks
- * may differ, all bytes must fit, as displacements reach as far. True if the bytes are unknown.
+ * may differ, the bytes of all blocks together must fit, since displacements can be that large.
+ * True if the bytes are unknown.
  */
 static bool fits(const coll_shape *call) {
     const size_t most = call->longest ? INT_MAX / (size_t)call->topo->ranks : INT_MAX;

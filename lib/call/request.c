@@ -20,15 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets of tags of one communicator for nonblocking requests, and as many for persistent ones. */
+/* The number of sets of tags that a communicator has for nonblocking requests; it has as many more
+ * for persistent requests. */
 enum { TURNS = COLL_TAGS_STARTED / COLL_LANES / 2 };
 
 /*
  * Bytes that every communicator reserves for a request for which malloc fails; further such
  * requests queue for the reserve. Since all ranks start requests in the same order, and each rank
  * can always run at least one, the oldest request progresses on all ranks. For requests that need
- * more than the reserve or copy in-place input, the ranks first agree on whether all have the
- * memory.
+ * more than the reserve (not counting a copy of in-place input), and for those whose in-place input
+ * all ranks copy, the ranks first agree on whether all have the memory.
  */
 enum { RESERVE = 3 << 19 };
 
@@ -37,7 +38,7 @@ typedef struct requests {
     coll_comm *comm;
     uint64_t turn, persistent_turn; /* numbers of the next nonblocking and persistent request */
     bool reserve_taken;
-    char *reserve; /* RESERVE bytes; NULL before the first request */
+    char *reserve; /* RESERVE bytes; NULL before the first start */
 } requests;
 
 /* Protects the list and its requests from the progress thread. */
@@ -118,7 +119,8 @@ static bool get_memory(coll_request *request) {
     return request->reserved = all->reserve_taken = true;
 }
 
-/* Returns whether an older request of the communicator is still using REQUEST's tags. */
+/* Returns whether REQUEST's tags may still be in use: whether a request of the communicator that is
+ * at least TURNS turns older is under way. */
 static bool tags_in_use(const coll_request *request) {
     for (const coll_request *one = first; one; one = one->next)
         if (one != request && one->comm == request->comm && under_way(one) && !one->persistent &&
@@ -190,8 +192,9 @@ static void agree_on_memory(coll_request *request) {
         complete_request(request, code);
 }
 
-/* Starts a nonblocking REQUEST, or first the agreement on its memory, if memory and tags are
- * available; else it stays queued. */
+/* If the tags of a nonblocking REQUEST are free: starts the agreement on REQUEST's memory if one is
+ * needed and has not been made, else starts REQUEST if there is memory for it. In all other cases
+ * REQUEST stays queued. */
 static void start_if_possible(coll_request *request) {
     if (tags_in_use(request))
         return;
@@ -272,7 +275,8 @@ static void advance_during_waits(void) {
 
 static int users; /* open communicators; the thread ends with the last one */
 
-/* Whether the oldest request under way whose communicator is known waits politely. */
+/* Returns whether waits are polite on the communicator of the oldest request under way, of those
+ * whose communicator is known. */
 static bool waits_politely(void) {
     for (const coll_request *one = first; one; one = one->next)
         if (one->comm && under_way(one))
@@ -354,7 +358,7 @@ int coll_request_prepare(coll_request *request, coll_operation operation, const 
     return MPI_SUCCESS;
 }
 
-/* Returns whether a persistent request on COMM has the tag of TURN. */
+/* Returns whether a persistent request on COMM has the tags of TURN. */
 static bool is_tag_taken(const coll_comm *comm, uint64_t turn) {
     bool taken = false;
     pthread_mutex_lock(&lock);
@@ -364,8 +368,8 @@ static bool is_tag_taken(const coll_comm *comm, uint64_t turn) {
     return taken;
 }
 
-/* Finds the next turn whose tag no rank uses. Ranks may free requests at different times, so they
- * agree on it. */
+/* Finds the next turn whose tags no rank uses. Ranks may free requests at different times, so they
+ * agree on the turn. */
 static int find_turn(const coll_request *request, uint64_t *turn) {
     requests *all = requests_of(request->comm);
     for (int i = 0; i < TURNS; i++) {
@@ -490,7 +494,7 @@ static int timeout_error(const coll_request *request, double seconds) {
  * was computing, and restarts the clock. The caller holds the lock.
  */
 static void fail_overdue(bool moved) {
-    static const double COMPUTED = 0.1; /* s between polls */
+    static const double COMPUTED = 0.1; /* longer pauses between polls, in s, are computing */
     static double looked, quiet_since;
     double now = PMPI_Wtime();
     if (moved || now - looked > COMPUTED)
@@ -516,9 +520,8 @@ bool coll_request_advance(void) {
     return true;
 }
 
-/* Progresses all requests once, and fails REQUEST after its timeout. Returns whether it is
- * complete.
- */
+/* Progresses all requests once, and fails REQUEST after its timeout. Returns whether REQUEST is
+ * complete. */
 static bool advance_until_timeout(coll_request *request, coll_backoff *backoff) {
     double timeout = backoff->wait->timeout;
     pthread_mutex_lock(&lock);
@@ -577,7 +580,7 @@ static void fail_requests_of(const coll_comm *comm) {
 
 /*
  * Progresses all requests once, and fails those of COMM after the timeout. Returns true if no
- * request of COMM is under way. Other threads may complete and free them meanwhile.
+ * request of COMM is under way. Other threads may complete and free requests meanwhile.
  */
 static bool advance_requests_of(const coll_comm *comm, coll_backoff *backoff) {
     bool none = true;

@@ -68,7 +68,8 @@ void coll_request_free(coll_request *request);
 
 /*
  * Describes USER's call of OPERATION on REQUEST's communicator, and chooses an algorithm. If
- * nothing has to be sent, its start will complete it. Local. Errors: those of coll_call_args_open.
+ * nothing has to be sent, starting REQUEST also completes it. Local. Errors: those of
+ * coll_call_args_open.
  */
 int coll_request_prepare(coll_request *request, coll_operation operation, const coll_user *user);
 
@@ -79,8 +80,8 @@ int coll_request_prepare(coll_request *request, coll_operation operation, const 
 int coll_request_keep(coll_request *request, int code);
 
 /*
- * Starts REQUEST; local. After an error REQUEST is not active or, if it is persistent, may be
- * active and complete with the same error.
+ * Starts REQUEST; local. After an error REQUEST is not active. An error of REQUEST's first messages
+ * is not returned here: it completes REQUEST, and coll_request_end returns it.
  */
 int coll_request_start(coll_request *request);
 

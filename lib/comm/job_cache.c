@@ -19,7 +19,7 @@ struct coll_job_cache {
 };
 
 /*
- * This process's entries in descending order of their ranks; among entries of equally many ranks
+ * This process's entries, those with the most ranks first; among entries with equally many ranks
  * the newest is first.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -55,7 +55,8 @@ coll_job_cache *coll_job_cache_find(const coll_world *world, const coll_rank_inf
  * Called on rank 0. */
 int64_t coll_job_cache_number(const coll_world *world);
 
-/* Adds an entry made of FACTS, whose topology it then owns. Returns NULL if out of memory. */
+/* Adds an entry made of FACTS and returns it; the caller releases it. The entry then owns the
+ * topology of FACTS. Returns NULL if out of memory. */
 coll_job_cache *coll_job_cache_make(coll_job_cache_facts *facts, const coll_world *world);
 
 /* Completes an entry with its nodes' measured RACKS and SITES; NOTE says how they were found. */

@@ -48,8 +48,9 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found);
 /* Returns whether an info key of COMM names an algorithm. Local. */
 bool coll_settings_has_info(MPI_Comm comm);
 
-/* Replaces algorithms in FOUND by the algorithms that info keys of COMM name, unless FOUND says
- * that libcoll is disabled. Local. Returns MPI_ERR_ARG with a text. */
+/* Replaces algorithms in FOUND by the algorithms that info keys of COMM name. If FOUND says that
+ * libcoll is disabled, then makes all operations native that have a native algorithm. Local.
+ * Returns MPI_ERR_ARG with a text. */
 int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found);
 
 /* Sets PARSED from SPECS. Returns MPI_ERR_ARG with a text. */

@@ -57,7 +57,8 @@ typedef struct exchange {
         bool verify;  /* all ranks must confirm that they have adopted the decision */
         char first[HEAD];
     } head;
-    bool verify;   /* the same, on rank 0 before the broadcast */
+    bool verify;   /* on rank 0: all ranks must confirm, whatever the length of the decision;
+                      HEAD.verify is also set if the decision is longer than HEAD bytes */
     bool complete; /* this rank has the whole decision */
     int good, all_good;
     decision decision;
