@@ -33,7 +33,7 @@ int coll_agreement_advance(coll_agreement *agreement, bool *done);
 bool coll_agreement_under_way(const coll_agreement *agreement);
 
 /*
- * Waits until AGREEMENT is complete. Fails if none of its messages is complete within the
+ * Waits until AGREEMENT is complete. Fails if none of its messages completes for as long as the
  * communicator's timeout; the error names the silent ranks if they are known.
  */
 int coll_agreement_finish(coll_agreement *agreement);

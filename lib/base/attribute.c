@@ -14,8 +14,8 @@ int coll_attribute_delete(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)extra;
     coll_attribute *attribute = value;
     /*
-     * A call that frees COMM still holds the attribute, or has ended the data before dropping its
-     * hold.
+     * If not alone, a call that frees COMM still holds the attribute and will end the data, or has
+     * ended the data already.
      */
     const bool alone = atomic_load(&attribute->holders) == 1 && !attribute->ended;
     const int code = alone ? attribute->end(attribute) : MPI_SUCCESS;

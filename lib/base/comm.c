@@ -25,9 +25,9 @@
 static const size_t LEAST_SCRATCH = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
 /*
- * Free scratch buffers of LEAST_SCRATCH bytes each; at most MOST_SPARE_SCRATCH are kept. An
- * operation takes a buffer and gives it back, so there are as many buffers as concurrent
- * operations, not as many as communicators.
+ * Scratch buffers that no operation uses now, of LEAST_SCRATCH bytes each; at most
+ * MOST_SPARE_SCRATCH are kept. An operation takes a buffer and gives it back, so there are as many
+ * buffers as concurrent operations, not as many as communicators.
  */
 enum { MOST_SPARE_SCRATCH = 8 };
 static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -123,8 +123,8 @@ static bool has_duplicate(const coll_comm *state) {
     return state->private != MPI_COMM_NULL && !state->transport && !state->members;
 }
 
-/* Makes STATE's scratch memory available to other communicators, or frees it if it is larger than
- * theirs. */
+/* Makes STATE's scratch memory available to other communicators, or frees the memory if it has more
+ * than the usual size. */
 static void return_scratch(coll_comm *state) {
     if (state->scratch_bytes == LEAST_SCRATCH)
         give_scratch(state->scratch);

@@ -81,7 +81,8 @@ typedef struct coll_comm {
     coll_wait wait;
     int broken;    /* the error after which messages may still be in flight, or MPI_SUCCESS */
     bool agreed;   /* coll_agree has returned the current call's error on all ranks */
-    void *scratch; /* scratch memory that coll_comm_scratch returns; NULL between operations */
+    void *scratch; /* scratch memory that coll_comm_scratch returns; between operations NULL if it
+                      has the usual size */
     /* bytes of SCRATCH that an operation may use without an agreement; the same on all ranks */
     size_t scratch_bytes;
     /*
@@ -102,9 +103,9 @@ typedef struct coll_comm_key {
     size_t bytes, bytes_per_rank;
     /*
      * Called on first use of a communicator (not of a part). If COMM needs no duplicate, sets
-     * COMM->private and COMM->transport and is local. Else it is collective and returns the same
-     * error on all ranks: MPI_ERR_NO_MEM if READY is false on any rank. On a rank whose READY is
-     * false, COMM may have no slots.
+     * COMM->private and COMM->transport. Local if the ranks know all facts of the job already. Else
+     * it is collective and returns the same error on all ranks: MPI_ERR_NO_MEM if READY is false on
+     * any rank. On a rank whose READY is false, COMM may have no slots.
      */
     int (*set_up)(coll_comm *comm, bool ready);
     /* Called after set_up; collective. COMM is a part of WHOLE, or WHOLE is NULL. */

@@ -173,7 +173,7 @@ int coll_env_check(void) {
     return MPI_SUCCESS;
 }
 
-/* about thirty years */
+/* the highest value of a setting in seconds: about thirty years */
 static const double MOST_SECONDS = 1e9;
 
 int coll_env_seconds(const char *name, double *seconds) {

@@ -18,7 +18,8 @@ bool coll_library_is_speaker(void) {
     return true;
 }
 
-enum { LONGEST = 1 << 14 }; /* MPICH writes up to 8 KB, whatever Open MPI's header allows */
+/* room for the MPI library's version: MPICH writes up to 8 KB, whatever Open MPI's header allows */
+enum { LONGEST = 1 << 14 };
 
 /*
  * Sets *NAME to the name of the file that contains this code ("libcoll.so.0") and returns the

@@ -12,7 +12,7 @@
 
 enum { RESERVE = 64 << 10 };
 
-/* Allocated from the front; empty again once every piece has been freed. */
+/* The reserve is allocated from its front. It is empty again when all pieces have been freed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static alignas(max_align_t) char reserve[RESERVE];
 static size_t taken;

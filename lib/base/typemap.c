@@ -89,7 +89,8 @@ static void *allocate_list(MPI_Count count, size_t size) {
     return coll_reserve_calloc((size_t)count + 1, size);
 }
 
-/* Reads the constructor arguments of TYPE, whose numbers are in C; free them with contents_free. */
+/* Reads the arguments of TYPE's constructor; C->count says how many there are. Free them with
+ * contents_free. */
 static int contents_read(MPI_Datatype type, contents *c) {
     c->integers = allocate_list(c->count.integers, sizeof *c->integers);
     c->addresses = allocate_list(c->count.addresses, sizeof *c->addresses);
@@ -106,9 +107,9 @@ static int contents_read(MPI_Datatype type, contents *c) {
 }
 
 /*
- * Returns the Ith of a constructor's numbers: its integers, then its addresses. Those that are
- * counts or distances in a constructor with large counts are listed separately. They come first,
- * but for the integers before an array's sizes.
+ * Returns the Ith of a constructor's numbers: its integers, then its addresses. A constructor with
+ * large counts lists counts and distances separately. These large counts come before all other
+ * numbers, except the integers that stand before the sizes of a subarray or darray.
  */
 static MPI_Count number(const contents *c, MPI_Count i) {
     const int combiner = c->count.combiner;

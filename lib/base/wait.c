@@ -38,8 +38,8 @@ enum { RELIABLE = 8 };
 static const double HEARD_SLEEP_SHARE = 1, LONGEST_HEARD_SLEEP = 10e-3;
 
 /*
- * After a long silence: sleeps delay the end of the wait by at most this share of it; the longest
- * ones take about 0.1 % of a core.
+ * After a long silence, sleeps delay the end of the wait by at most this share of the time waited;
+ * a process in the longest sleeps takes about 0.1 % of a core.
  */
 static const double SILENT_SLEEP_SHARE = 1.0 / 100, LONGEST_SILENT_SLEEP = 10e-3;
 

@@ -3,8 +3,8 @@
  * Waiting for MPI requests. A wait spins while this process has a core of its own; otherwise it
  * yields, then sleeps with back-off ("polite"), so that ranks with nothing to do leave the
  * processor to others. A core counts as shared if the placement of the ranks says so, if the MPI
- * library was told to yield when idle, or if it is observed: when the process yields the core and
- * does not get it back at once, another process has run on it.
+ * library was told to yield when idle, or if sharing is observed: when the process yields the core
+ * and does not get it back at once, another process has run on it.
  */
 #ifndef COLL_LIB_BASE_WAIT_H
 #define COLL_LIB_BASE_WAIT_H
@@ -43,7 +43,8 @@ extern const char *const coll_wait_manners[COLL_WAIT_MANNERS + 1];
 /* Initializes WAIT. CROWDED: there are more processes than cores. TIMEOUT in seconds; 0: none. */
 void coll_wait_init(coll_wait *wait, bool crowded, coll_wait_manner manner, double timeout);
 
-/* Returns whether the core is known to be shared for as long as WAIT is used. */
+/* Returns whether WAIT treats the core as shared for as long as it is used: the user asked for
+ * polite waits or, with COLL_WAIT_AUTO, WAIT->crowded is set. */
 static inline bool coll_wait_is_polite(const coll_wait *wait) {
     return wait->manner == COLL_WAIT_AUTO ? wait->crowded : wait->manner == COLL_WAIT_POLITE;
 }
@@ -61,8 +62,9 @@ static inline bool coll_wait_as_mpi(const coll_wait *wait) {
  * Waits until one of COUNT requests completes and sets *INDEX to it (MPI_UNDEFINED if none is
  * active). If several are complete, takes the next one after the last one taken. PEERS[i] is the
  * rank that request i depends on; PEERS may be NULL. After the timeout returns MPI_ERR_OTHER with a
- * text that names the silent peers and the time. Returns the error of a request unchanged. After an
- * error the other requests are unchanged and still belong to the caller.
+ * text that names the lowest silent peer, the number of other silent peers, and the time. Returns
+ * the error of a request unchanged. After an error the other requests are unchanged and still
+ * belong to the caller.
  */
 int coll_wait_any(coll_wait *wait, int count, MPI_Request requests[], const int peers[],
                   int *index);
@@ -97,8 +99,8 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
 extern void (*_Atomic coll_wait_meanwhile)(void);
 
 /*
- * Returns the error of a wait that has timed out after SECONDS; it names the peers of the
- * incomplete requests.
+ * Returns the error of a wait that has timed out after SECONDS; it names the lowest peer of an
+ * incomplete request, and the number of other such peers.
  */
 int coll_wait_report(double seconds, int count, MPI_Request requests[], const int peers[]);
 
@@ -143,7 +145,7 @@ typedef struct coll_backoff {
     double looked;    /* when coll_backoff_expired was last called; initially SINCE */
     double waited;    /* s from SINCE to the last test that found nothing */
     int pauses;       /* pauses since the back-off began */
-    int taken;        /* consecutive yields after which another process ran */
+    int taken;        /* consecutive yields during which another process ran */
     bool woken;       /* the last pause was a sleep, not yet followed by a second test */
     bool slept;       /* the process has slept since the back-off began */
     bool woken_early; /* a wake-up ended the last sleep */

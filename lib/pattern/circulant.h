@@ -3,9 +3,9 @@
  * Round-optimal broadcast schedules on circulant graphs. Pure arithmetic, no communication.
  *
  * N segments reach P positions from position 0 in n - 1 + ceil(log2 p) rounds, the minimum if every
- * position sends and receives one segment a round. In round i, with k = i mod q and q = ceil(log2
- * p), every position sends to the position skip[k] above it and receives from the position skip[k]
- * below it, modulo p.
+ * position sends and receives one segment a round. Let q = ceil(log2 p). In round i, with k = (i +
+ * x) mod q, where x makes k = q - 1 in the last round, every position sends to the position skip[k]
+ * above it and receives from the position skip[k] below it, modulo p.
  *
  * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */

@@ -4,10 +4,10 @@
  * many senders may send at the same time. Pure arithmetic.
  *
  * Items are of any one unit, a byte or a packet. A sender issues one every GS seconds, the receiver
- * takes one every GR seconds; X concurrent senders thus arrive at a rate of A = X / GS, and items
- * depart at D = 1 / GR per second. Equation numbers are those of the source; eq. 5 and 6 are
- * missing from the available copy and were derived from its text: enough senders that arrival
- * outpaces departure, and so few that the transfer ratio of eq. 4 stays 1.
+ * takes one every GR seconds; the items of X concurrent senders thus arrive at a rate of A = X / GS
+ * per second, and depart at D = 1 / GR per second. Equation numbers are those of the source; eq. 5
+ * and 6 are missing from the available copy and were derived from its text: enough senders that
+ * arrival outpaces departure, and so few that the transfer ratio of eq. 4 stays 1.
  *
  * Source: Tam and Wang, section 5.
  */
@@ -34,8 +34,8 @@ int coll_incast_window(int fewest, int most, int senders);
 
 /*
  * Returns the share of its window that a receiver should use next, given the SHARE that it used and
- * whether a stream STALLED: half as much after a loss, but at least 1/16; otherwise an eighth more,
- * up to 1.
+ * whether a stream STALLED: half as much after a stall, but at least 1/16; otherwise an eighth
+ * more, up to 1.
  */
 double coll_incast_share(double share, bool stalled);
 

@@ -43,7 +43,7 @@ static void pair_up(coll_multiply_stage *stage, span own, span other, int member
         stage->to[stage->sends++] = other.start + to;
 }
 
-/* Returns the stage of POSITION at one cut of WHOLE; sets *OWN to its part. */
+/* Returns the stage of POSITION at one cut of WHOLE; sets *OWN to the part that has POSITION. */
 static coll_multiply_stage stage_at(span whole, int radix, int position, span *own) {
     coll_multiply_stage stage = {.depth = 0};
     int unit = unit_of(whole.length, radix), units = whole.length / unit;

@@ -9,9 +9,9 @@
  * possible, so that any P works without an extra round; a position of a shorter run may then send
  * to two positions of a longer run. If it costs no extra round, cuts are at multiples of a power of
  * two, so that a run of values consists of few nodes of a binary tree (cdcp/reduction_tree.h). A
- * position always holds a run of consecutive contributions. With radix 2 and a power of two this is
- * recursive doubling; a higher radix trades more simultaneous messages, an overhead each, for fewer
- * latencies.
+ * position always holds a run of consecutive contributions. With radix 2, if P is a power of two,
+ * this is recursive doubling; a higher radix trades more simultaneous messages, an overhead each,
+ * for fewer latencies.
  *
  * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005) for doubling.
  */

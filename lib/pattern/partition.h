@@ -45,8 +45,9 @@ int coll_layout_collector(const coll_layout *layout, int node, int owner);
 /*
  * What one rank does in one stage. Sends and receives are in the order of rounds: in round i a
  * participant (a node in stage 2, else a rank) sends to the participant i places further on and
- * receives from the participant i places back. A rank has at most one source per round, so working
- * through both lists in order, each at its own pace, cannot deadlock: the receiver of the earliest
+ * receives from the participant i places back; if everything goes to the root, the root receives
+ * from the rank i places further on. A rank has at most one source per round, so working through
+ * both lists in order, each at its own pace, cannot deadlock: the receiver of the earliest
  * unfinished round is always waiting for its sender.
  */
 typedef struct coll_route {
@@ -57,7 +58,7 @@ typedef struct coll_route {
     int send_count, receive_count;
 } coll_route;
 
-/* Makes the route of RANK out of one without messages, on which all keys stay. Only
+/* Adds the messages of RANK to ROUTE, which has none before, so that all keys stay. Only
  * coll_route_to_root uses ROOT. */
 typedef void coll_route_maker(const coll_layout *layout, int rank, int root, coll_route *route);
 

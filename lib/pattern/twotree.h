@@ -7,7 +7,8 @@
  *
  * Racks form a chain. The hosts of a rack are alternately inner nodes of the first and of the
  * second tree, with two children each; if their number is odd, the last one has one child in both
- * trees. The host through which a tree enters a rack first forwards to the next rack.
+ * trees. The host through which a tree enters a rack first forwards to the next rack; in the root's
+ * rack, if it has other hosts, the root's child does.
  *
  * Source: Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and
  * scan, Parallel Computing 35 (2009); the racks are ours.

@@ -4,10 +4,10 @@
  * other nodes at the same time. No communication.
  *
  * Nodes are numbered along the line. All nodes are cut into up to RADIX runs of nearly equal
- * length, and each run again, until all runs are single nodes. From the innermost cut outwards,
- * every node receives the contributions of each other run of its cut, from one node of that run; so
- * a node always has the contributions of a whole run. Within a node the ranks are cut in the same
- * way, into two runs each time. The turns of a rank are
+ * length, and each run again, until all runs are single nodes. The cuts are undone from the
+ * innermost outwards: at each cut, a node receives from one node of each other run the
+ * contributions of that run. So before and after each cut it has the contributions of a whole run.
+ * Within a node the ranks are cut in the same way, into two runs each time. The turns of a rank are
  *
  * 1. COLL_LEADERS_GATHER: for each cut of the node, an exchange with the other run of the node;
  * 2. for each cut of the nodes: COLL_LEADERS_EXCHANGE, in which the node's ranks divide the
@@ -15,8 +15,8 @@
  *    the node, an exchange of what its ranks have received.
  *
  * In an exchange a node receives one message from each other run, and sends one to each; if run
- * lengths differ by one, it sends between none and two messages to a run. Its ranks divide these
- * messages evenly. Nodes may have any number of ranks.
+ * lengths differ by one, it sends between none and two messages to a run. The node's ranks divide
+ * these messages evenly. Nodes may have any number of ranks.
  *
  * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019, with as many runs
  * as a node has ranks; Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce,
@@ -41,7 +41,7 @@ typedef struct coll_leaders_extent {
     int radix;
     int cuts, node_cuts; /* most times that all nodes are cut until one node is alone, and the ranks
                             of a node until one rank is alone */
-    int sends, receives; /* the most messages of a turn */
+    int sends, receives; /* the most messages of a rank in a turn */
     size_t bytes;        /* of the memory for coll_leaders_open */
 } coll_leaders_extent;
 
@@ -95,7 +95,8 @@ typedef struct coll_leaders_turn {
     coll_cut cut; /* of nodes in an exchange, else of the ranks of this node */
     /* the cut of the latest exchange; in a gather, the same as CUT */
     coll_cut exchange;
-    bool is_last; /* last turn of EXCHANGE: after it this rank has the data of all its runs */
+    bool is_last; /* last turn of EXCHANGE: after this turn the rank has the data of all runs of
+                     EXCHANGE */
     int sends, to[2 * COLL_LEADERS_RADIX];
     int receives, from[COLL_LEADERS_RADIX];
     int run[COLL_LEADERS_RADIX]; /* the run of the cut that each rank of FROM is in */

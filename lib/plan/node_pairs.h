@@ -37,7 +37,7 @@ typedef struct coll_node_pairs {
     int parts;
 } coll_node_pairs;
 
-/* Returns the pairs of ARGS, in MEMORY, which has the extent's bytes. */
+/* Returns the nodes of ARGS as this rank sees them. MEMORY has the extent's bytes. */
 coll_node_pairs coll_node_pairs_open(const coll_plan_args *args, void *memory);
 
 /* A message of this node. */

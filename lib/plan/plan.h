@@ -81,7 +81,7 @@ typedef struct coll_step {
     size_t from, length; /* bytes; length 0: an empty message */
     size_t at;           /* offset in the segment */
     bool to_scratch;     /* the result goes to the bytes at AT; else to BUFFER */
-    bool scratch_first;  /* scratch memory is the first operand, to keep operands in rank order */
+    bool scratch_first;  /* the bytes at AT are the first operand, to keep operands in rank order */
     bool after_earlier;  /* depends on all earlier steps of its round */
     int afters;
     coll_after after[COLL_STEP_AFTER];
@@ -327,10 +327,10 @@ typedef struct coll_block_flow {
     uint64_t window; /* segments in flight */
 } coll_block_flow;
 
-/* Returns the user's segment and window for blocks of which the longest has LONGEST bytes. If that
- * is more than twice the mean, segments have at most a quarter of the mean (4 KB if the quarter is
- * less), so that many ranks forward parts of that block at the same time. The window then has about
- * the same number of bytes as before, but at most 1024 segments. */
+/* Returns the user's segment and window for blocks of which the longest has LONGEST bytes. If
+ * LONGEST is more than twice the mean, segments have at most a quarter of the mean (4 KB if the
+ * quarter is less), so that many ranks forward parts of that block at the same time. The window
+ * then has about the same number of bytes as before, but at most 1024 segments. */
 static inline coll_block_flow coll_block_flow_of(const coll_plan_args *args, size_t longest) {
     enum { SHORT = 4 << 10, MOST = 1 << 10 };
     const size_t asked = args->values->at[COLL_SEGMENT], mean = args->shape->bytes,

@@ -22,7 +22,8 @@ struct coll_staged_plan {
     coll_turn *turn;
 };
 
-/* Returns the sizes of a plan whose turns move RANGES ranges of at most LONGEST bytes. */
+/* Returns the sizes of a plan whose turns move up to RANGES ranges, each of at most LONGEST bytes.
+ */
 coll_plan_size coll_staged_plan_size(size_t longest, int ranges);
 
 /* Makes a plan of COUNT turns in MEMORY. No range has more than LONGEST bytes. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plans over two trees of nodes. Every node is an inner node of one tree and a leaf of the other,
- * and each tree enters each rack once (lib/pattern/twotree.h). Within a node, the first rank in
- * chain order has the node's place in both trees; the others follow it as a chain.
+ * Plans over two trees of nodes. Nearly every node is an inner node of one tree and a leaf of the
+ * other (the root, and the last node of some racks, have a child in both), and each tree enters
+ * each rack once (lib/pattern/twotree.h). Within a node, the first rank in chain order has the
+ * node's place in both trees; the others follow it as a chain.
  */
 #ifndef COLL_LIB_PLAN_TWO_TREES_H
 #define COLL_LIB_PLAN_TWO_TREES_H
