@@ -13,7 +13,8 @@
 /* Maximum number of interfaces considered for each host, including bridges for virtual machines. */
 enum { COLL_ADDRESSES = 8 };
 
-/* The addresses of one host, in the order of its interfaces; sent as it is in memory. */
+/* The addresses of one host, in the order of its interfaces. Ranks send this struct as it is in
+ * memory. */
 typedef struct coll_addresses {
     int port; /* a TCP port of the host, for the caller; 0: none */
     int count;
@@ -29,8 +30,9 @@ typedef struct coll_addresses {
 void coll_addresses_find(coll_addresses *own);
 
 /*
- * Removes from ALL, the addresses of COUNT hosts, those that several hosts have: bridges of virtual
- * machines have the same address everywhere. Returns false, with nothing changed, if out of memory.
+ * Removes from ALL, the addresses of COUNT hosts, the addresses that several hosts have: bridges of
+ * virtual machines have the same address everywhere. Returns false, with nothing changed, if out of
+ * memory.
  */
 bool coll_addresses_keep_unique(int count, coll_addresses all[]);
 

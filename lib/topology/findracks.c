@@ -29,7 +29,7 @@ enum { EVEN_ROWS = 3, FEW_NODES = 8 };
  */
 static const double SLOW = 100e-6;
 
-/* Most rounds in which unclear rows are measured again. */
+/* Most rounds of rows, the first one included; each further round repeats the unclear rows. */
 enum { ROUNDS = 5 };
 
 /*
@@ -47,7 +47,8 @@ enum { CHECKS = 4, ATTEMPTS = 4, FEW_RACKS = 8, SOME_RACKS = 3 };
 enum { FEW_FAR = 6 };
 static const double LARGE_GAP = 1.25;
 
-/* Seconds between rounds: a disturbance of one round may be over in the next round. */
+/* Seconds of sleep before each check and before each further round or attempt: a disturbance may be
+ * over by then. */
 static const double PAUSE = 10e-3;
 
 /* The results of one site's rows. */
@@ -64,10 +65,10 @@ typedef struct finder {
     int *rack, *site; /* of each node; -1: not known yet */
     site_rows *rows;  /* of each site */
     bool *tried;      /* of each node: its row was even */
-    int even_checks;  /* consecutive checks with an even row */
+    int even_checks;  /* number of consecutive rows of checks that were even */
     uint64_t random;
     double fastest;        /* s: the fastest round trip */
-    coll_row_split widest; /* the clear row with the most nodes (an even one while there is none) */
+    coll_row_split widest; /* the clear row with the most nodes (if none is clear, the even one) */
     int widest_count;      /* number of its nodes */
     /* The current row: */
     int count, *targets;
@@ -125,10 +126,10 @@ static bool measure_again(finder *f, int pivot, coll_row_split *split) {
 }
 
 /*
- * Lets PIVOT measure the targets, and divides them into near and far ones. Repeats the row if its
- * gap is small, only a few nodes are far, or the row is slow, since that may be chance: if some far
- * nodes are disturbed, the other far nodes seem near, and if near nodes are disturbed, these seem
- * far.
+ * Lets PIVOT measure the targets, and divides them into near and far ones. Repeats a clear row if
+ * its gap is small, only a few nodes are far, or the row is slow, since that may be chance: if some
+ * far nodes are disturbed, the other far nodes seem near, and if near nodes are disturbed, these
+ * seem far.
  */
 static bool measure_targets(finder *f, int pivot, coll_row_split *split) {
     int far = 0;
@@ -239,8 +240,8 @@ static int coprime_step(int nodes) {
 }
 
 /*
- * Lets nodes measure until every node is placed (*ALL) or the rounds are over. Returns false if
- * nothing more can be measured.
+ * Lets nodes measure until every node is placed or the rounds are over. Sets *ALL to whether every
+ * node is placed. Returns false if nothing more can be measured.
  */
 static bool place_all(finder *f, bool *all) {
     int step = coprime_step(f->nodes), first = random_below(f, f->nodes);
@@ -296,7 +297,8 @@ static void count_even_check(finder *f, int pivot) {
             f->rack[node] = f->rack[pivot];
 }
 
-/* Returns whether a target that follows the MATES, which are in the pivot's rack, is near. */
+/* Returns whether a target outside the pivot's rack is near. The first MATES targets are in that
+ * rack. */
 static bool has_near_stranger(const finder *f, int mates) {
     int i = mates;
     while (i < f->count && f->nearness[i] != COLL_NEAR)
@@ -305,7 +307,7 @@ static bool has_near_stranger(const finder *f, int mates) {
 }
 
 /*
- * Enters what PIVOT's row shows about nodes in other racks, which follow its MATES in the targets.
+ * Enters what PIVOT's row shows about nodes of other racks: the targets after the first MATES ones.
  * Returns whether the row agrees with what was known.
  */
 static bool enter_check(finder *f, int pivot, int mates, coll_row_kind kind) {
@@ -330,8 +332,8 @@ static bool enter_check(finder *f, int pivot, int mates, coll_row_kind kind) {
 }
 
 /*
- * Measures a node of RACK against its own and other racks, and clears *AGREED if the row disagrees
- * with what is known. Returns false if nothing more can be measured.
+ * Lets a node of RACK measure nodes of its own and of other racks, and clears *AGREED if the row
+ * disagrees with what is known. Returns false if nothing more can be measured.
  */
 static bool check_rack(finder *f, int rack, bool *agreed) {
     coll_row_split split;
@@ -358,8 +360,8 @@ static bool check_rack(finder *f, int rack, bool *agreed) {
 }
 
 /*
- * Checks all racks until a check agrees with what is known. Sets *SURE to whether a check agreed or
- * there is only one rack. Returns false if nothing more can be measured.
+ * Checks all racks, at most CHECKS times, until a check agrees with what is known. Sets *SURE to
+ * whether a check agreed or there is only one rack. Returns false if nothing more can be measured.
  */
 static bool check_all(finder *f, bool *sure) {
     *sure = f->racks == 1;
@@ -412,7 +414,7 @@ static bool find_once(finder *f, bool *sure) {
     return check_all(f, sure);
 }
 
-/* Numbers the racks and sites; if the racks are not sure, only the sites. */
+/* Numbers the racks and sites. If no racks were found for certain, makes each site one rack. */
 static void number_found(finder *f, coll_racks_found *found) {
     bool racks = found->sure && f->widest.kind == COLL_ROW_CLEAR;
     for (int node = 0; node < f->nodes; node++)
@@ -426,8 +428,8 @@ static void number_found(finder *f, coll_racks_found *found) {
     found->far = found->racks > found->sites ? f->widest.far : 0;
 }
 
-/* Measures until racks are sure, twice in succession there were none, or all round trips are too
- * slow to show whether there are any. */
+/* Measures, at most ATTEMPTS times, until racks are found for certain, no racks are found twice in
+ * succession, or all round trips are too long to show whether there are racks. */
 static bool find_all(finder *f, coll_racks_found *found) {
     int flat = 0;
     found->slow = false;

@@ -64,7 +64,7 @@ static int find_neighbors(MPI_Comm comm, neighbors *found) {
 /*
  * Writes the edges of a Cartesian topology to EDGE, which has space for two edges for each rank and
  * dimension, and returns their number. At the lower neighbour, a message counts as one from its
- * upper neighbour, even if both are the same rank.
+ * upper neighbour, even if both neighbours are the same rank.
  */
 static int list_cart(int ranks, int dimensions, const int size[], const int periodic[],
                      coll_edge edge[]) {
@@ -94,7 +94,8 @@ static int first_difference(const int four[]) {
     return four[i];
 }
 
-/* Edges that sources list have no IN yet, and edges that destinations list no OUT. */
+/* Orders the edges of a list by source, destination and block. In lists of sources all IN are 0, in
+ * lists of destinations all OUT. */
 static int by_ends(const void *one, const void *other) {
     const coll_edge *a = one, *b = other;
     return first_difference((const int[]){a->source - b->source, a->destination - b->destination,
@@ -168,8 +169,8 @@ typedef struct duties {
     int steps[LOADS], blocks[LOADS];
 } duties;
 
-/* Chooses the sender and the receiver of BUNDLE: the source and the destination of its edges with
- * the fewest bundles so far. */
+/* Chooses the sender and the receiver of BUNDLE: among the sources of its edges, and among the
+ * destinations, the rank that has the fewest bundles so far. */
 static void choose_carriers(const coll_graph *graph, coll_edge_bundle *bundle, duties all[]) {
     const coll_edge *edge = &graph->edge[bundle->first];
     bundle->sender = edge->source;
@@ -189,7 +190,7 @@ static void add_duty(duties *one, int kind, int steps, int blocks) {
     one->blocks[kind] += blocks;
 }
 
-/* Adds the steps and blocks of the ranks for BUNDLE, which is between two nodes
+/* Adds to ALL the steps and blocks that the ranks need for BUNDLE, which is between two nodes
  * (lib/neighbor/combined.c). */
 static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *bundle, int kind,
                               duties all[]) {
@@ -299,7 +300,8 @@ static void arrange(coll_graph *graph, const coll_topo *topo, duties all[]) {
 }
 
 /* Returns the graph of the COUNT edges at EDGE, and takes ownership of EDGE. Frees EDGE and returns
- * NULL if out of memory. This rank has IN and OUT blocks. */
+ * NULL if out of memory. IN and OUT are the numbers of blocks of this rank's receive and send
+ * buffers. */
 static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo, int in, int out) {
     const size_t edges = (size_t)count + 1, nodes = (size_t)topo->nodes + 1;
     coll_graph *graph = malloc(sizeof *graph);
@@ -364,7 +366,7 @@ typedef struct gathered {
     int edges;
 } gathered;
 
-/* Allocates memory for the neighbours of all ranks, whose degrees are known. Returns
+/* Allocates memory for the neighbours of all ranks, whose degrees are known. Errors:
  * MPI_ERR_NO_MEM. */
 static int allocate_lists(gathered *g, int ranks) {
     int length = 0;
@@ -378,8 +380,8 @@ static int allocate_lists(gathered *g, int ranks) {
         g->edges += g->degrees[2 * rank + 1];
         length += g->lengths[rank];
     }
-    /* EDGES is their number according to the sources. If the number according to the destinations
-     * differs, the graph is not used. */
+    /* EDGES is the number of edges according to the sources. If the number according to the
+     * destinations differs, the graph is not used. */
     g->all = malloc(((size_t)length + 1) * sizeof *g->all);
     g->outs = malloc(((size_t)g->edges + 1) * sizeof *g->outs);
     g->ins = malloc(((size_t)(length - g->edges) + 1) * sizeof *g->ins);

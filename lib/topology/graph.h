@@ -22,32 +22,33 @@ typedef struct coll_edge {
 typedef struct coll_edge_bundle {
     int from, to;
     int first, count; /* the edges from index FIRST on */
-    int sources;      /* number of different ranks among their sources */
+    int sources;      /* number of different sources of these edges */
     /* The source that sends for all, and the destination that receives for all, if blocks are
-     * combined: the ranks that do so in the fewest earlier bundles. */
+     * combined: of the sources, and of the destinations, the rank that sends or receives for others
+     * in the fewest earlier bundles. */
     int sender, receiver;
 } coll_edge_bundle;
 
 /* The maximum of each number over all ranks, or over all nodes. */
 typedef struct coll_graph_load {
     int remote;      /* messages of a node to and from other nodes */
-    int steps;       /* messages and copies of a rank, plus 1 */
+    int steps;       /* messages and copies of a rank; plus 1 in COMBINED and SHARED */
     int blocks;      /* of scratch memory */
-    int message;     /* blocks of a message between nodes */
+    int message;     /* blocks of a message between nodes; 0 in LINEAR */
     int node_blocks; /* blocks that leave a node, or arrive at it */
 } coll_graph_load;
 
 typedef struct coll_graph {
     int in, out; /* blocks of this rank's buffers, blocks without an edge included */
     int nodes, edges, bundles;
-    coll_edge *edge;          /* by node of the source, node of the destination, source, block */
-    coll_edge_bundle *bundle; /* by node of the source, then of the destination */
+    coll_edge *edge; /* sorted by node of the source, node of the destination, source, block */
+    coll_edge_bundle *bundle; /* sorted by node of the source, then of the destination */
     int *leaving;             /* the first bundle that leaves each node; at [NODES]: BUNDLES */
-    int *arriving;            /* bundles by node of the destination, then of the source */
-    int *first_arriving;      /* in ARRIVING: the first bundle of each node; at [NODES]: BUNDLES */
-    coll_graph_load linear;   /* one message for each edge */
-    /* one message for each bundle: if each edge has its own block, and if all edges of a source
-     * share one block */
+    int *arriving; /* indices of bundles, sorted by node of the destination, then of the source */
+    int *first_arriving;    /* in ARRIVING: the first bundle of each node; at [NODES]: BUNDLES */
+    coll_graph_load linear; /* one message for each edge */
+    /* one message for each bundle: COMBINED if each edge has its own block, SHARED if all edges of
+     * a source share one block */
     coll_graph_load combined, shared;
 } coll_graph;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slurm's host lists, "n[0-3,010-012],login1": names separated by commas, in which brackets hold
- * numbers and ranges of numbers, padded with zeros to the width of the first. Lists are matched in
- * place and never expanded as a whole. No MPI.
+ * numbers and ranges of numbers, padded with zeros to the width of the range's first number. Lists
+ * are matched in place and never expanded as a whole. No MPI.
  */
 #ifndef COLL_LIB_TOPOLOGY_HOSTLIST_H
 #define COLL_LIB_TOPOLOGY_HOSTLIST_H

@@ -14,7 +14,7 @@
 /* From near to far. */
 typedef enum coll_nearness {
     COLL_NEAR, /* in the same rack */
-    /* in another rack of the site; in an even row: all nodes share a rack, or each has its own */
+    /* in another rack of the site. In even and unclear rows all nodes of the site count as far */
     COLL_FAR,
     COLL_AWAY /* at another site */
 } coll_nearness;

@@ -77,8 +77,8 @@ static attempt request_connection(const struct sockaddr_in *address) {
 }
 
 /*
- * Closes an attempt. Returns its seconds if READY says that an answer has arrived; negative if none
- * did.
+ * Closes an attempt. Returns its seconds if READY says that an answer has arrived, and the answer
+ * comes from the host itself, which refused or accepted; else a negative number.
  */
 static double finish_attempt(attempt *q, bool ready) {
     double seconds = coll_monotonic() - q->asked;
@@ -93,7 +93,7 @@ static double finish_attempt(attempt *q, bool ready) {
     return answered ? seconds : -1;
 }
 
-/* Sets *LEAST to SECONDS if that is shorter, or *LEAST is negative. */
+/* Sets *LEAST to SECONDS if they are fewer, or if *LEAST is negative. Ignores negative SECONDS. */
 static void keep_least(double seconds, double *least) {
     if (seconds >= 0 && (*least < 0 || seconds < *least))
         *least = seconds;
@@ -116,8 +116,8 @@ static bool is_not_near(const double seconds[], int i) {
 }
 
 /*
- * Measures the near addresses in turn until their shortest times are certain: a temporary
- * disturbance of this host then affects all of them equally.
+ * Measures the near addresses until their shortest times are certain: in turn, so that a temporary
+ * disturbance of this host affects all of them equally.
  */
 static void measure_near(int count, const struct sockaddr_in to[], double seconds[]) {
     int alike[COLL_TCP_RTTS] = {0};

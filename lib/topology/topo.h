@@ -28,7 +28,7 @@ typedef struct coll_topo {
     int ranks;
     int sites, racks, nodes;
     int most_ranks_per_node;
-    /* the minimum over all nodes of the cores that its ranks may use, at least 1 */
+    /* the number of cores that a node's ranks may use: the minimum over all nodes, at least 1 */
     int cores_per_node;
     bool crowded;       /* some node has more processes than cores for them */
     coll_place *places; /* of each rank */
@@ -46,10 +46,11 @@ typedef struct coll_rank_infos {
 /*
  * Makes the topology of RANKS ranks from their reports ALL, with all nodes in one rack. Nodes and
  * NUMA domains come from the reports; a node's cores are those that binding and control groups let
- * its ranks use together. A node is crowded if these ranks outnumber its cores, or if all processes
- * of the job on the node outnumber them (a communicator may hold only some of these processes).
- * Each host name is followed, after its NUL, by Slurm's switches (lib/topology/topology_source.h).
- * Returns false if out of memory. Free the result with coll_topo_free.
+ * its ranks use together. A node is crowded if these ranks outnumber these cores, or if all
+ * processes of the job on the node (a communicator may hold only some of them) outnumber all cores
+ * of the node or those that control groups grant. Each host name is followed, after its NUL, by
+ * Slurm's switches (lib/topology/topology_source.h). Returns false if out of memory. Free the
+ * result with coll_topo_free.
  */
 bool coll_topo_make(const coll_rank_infos *all, int ranks, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
@@ -97,8 +98,8 @@ int coll_topo_busy_cores(const coll_topo *topo);
 
 /*
  * Renumbers the sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, and
- * sets their numbers and the most ranks of a node. SCRATCH has space for one number for each of
- * WHOLE's nodes.
+ * sets PART's number of sites, racks and nodes, and its most ranks per node. SCRATCH has space for
+ * one number for each of WHOLE's nodes.
  */
 void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]);
 

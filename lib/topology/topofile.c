@@ -72,8 +72,8 @@ static bool check_text(coll_topofile *file, const char *text, size_t length) {
     return true;
 }
 
-/* Returns whether TEXT is a topology.yaml; no line of a topology.conf begins with these
- * characters. */
+/* Returns whether TEXT is a topology.yaml: it begins with '-', '[' or '{', as no line of a
+ * topology.conf does. */
 static bool is_yaml(const char *text) {
     while (*text && strchr(" \t\r\v\f\n#", *text))
         text += *text == '#' ? strcspn(text, "\n") : 1;
@@ -242,8 +242,8 @@ typedef struct child_context {
 } child_context;
 
 /*
- * Makes switch NAME a child of the parent. A switch listed twice is an error, so that hostile lists
- * end early.
+ * Makes switch NAME a child of the parent. If the parent's list repeats a switch, that is an error,
+ * so that a malicious list does not keep this loop busy.
  */
 static bool add_child(const char *name, void *context) {
     const child_context *pair = context;

@@ -16,7 +16,7 @@
  * file's directory. Blocks are ignored if switches list hosts.
  *
  * In a topology.yaml of Slurm's, which is a list of topologies, the first topology with a true
- * cluster_default is used, or the first one if there is none.
+ * cluster_default is used; if none has it, the first of the list.
  *
  *     - topology: main
  *       cluster_default: true
@@ -27,13 +27,14 @@
  *           - switch: rack0
  *             nodes: n[0-3]
  *
- * It may also have "block:" with "blocks:", a list of "block:" and "nodes:". Any YAML is read if
- * configure found libyaml; else such a file is refused.
+ * A topology may also have "block:" with "blocks:", a list of "block:" and "nodes:". Any YAML is
+ * read if configure found libyaml; else such a file is refused.
  *
- * A host's rack is the switch or block that lists it, the first one if several do. Its site is all
- * switches that are connected with this switch, so a fat tree with several spines is one site. If
- * the file has only racks, with no switch above any of them, nothing separates sites, and all racks
- * are in one site. If the file lists no hosts, all hosts are in one rack.
+ * A host's rack is the leaf switch or block that lists it, the first one if several do; if none
+ * does, the first switch above other switches that lists it. The host's site is all switches that
+ * are connected with its rack, so a fat tree with several spines is one site. If the file has only
+ * racks, with no switch above any of them, nothing separates sites, and all racks are in one site.
+ * If the file lists no hosts, all hosts are in one rack.
  *
  * A host is looked up as it is spelled. If no rack lists that name, it also matches a name from
  * which it differs only by a domain that one of the two lacks: node1 matches node1.cluster.org, but
@@ -52,8 +53,8 @@ typedef struct coll_topofile coll_topofile;
 
 /*
  * Parses LENGTH bytes of TEXT, which a NUL follows and which error messages call PATH, and takes
- * ownership of both. The caller frees the result. Returns NULL on errors, with file, line and
- * remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
+ * ownership of PATH and TEXT. The caller frees the result. Returns NULL on errors, with file, line
+ * and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
  */
 coll_topofile *coll_topofile_parse(char *path, char *text, size_t length, char *problem);
 
@@ -64,8 +65,8 @@ void coll_topofile_free(coll_topofile *file);
 
 /*
  * Returns how FILE was interpreted if it is ambiguous, "it is no tree, as s0 is below s4 and s5:
- * ...", or "". Hosts in several racks are noted only once they have been looked up. The string
- * belongs to FILE.
+ * ...", or "". If several racks list a host, that is noted when the host is looked up, for the
+ * first such host only. The string belongs to FILE.
  */
 const char *coll_topofile_note(const coll_topofile *file);
 

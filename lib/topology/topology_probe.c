@@ -186,7 +186,8 @@ static bool select_leaders(probe *s) {
     return all;
 }
 
-/* On rank 0: finds the racks, then sends each other pivot an empty row, after which it ends. */
+/* On rank 0: finds the racks, then sends each other pivot an empty row, after which that pivot
+ * stops measuring. */
 static int find_on_root(probe *s) {
     bool able = select_leaders(s);
     if (able)

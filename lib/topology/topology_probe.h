@@ -44,7 +44,7 @@ size_t coll_topology_probe_bytes(int nodes, int ranks);
  * Sets RACKS and SITES of NODES nodes on rank 0, if REPORT->end is COLL_TOPOLOGY_PROBE_DONE.
  * LEADERS[node] is the rank that measures for the node; LEADERS[0] is 0. MEMORY, aligned for
  * integers, has coll_topology_probe_bytes bytes. Collective over COMM, whose error handler must
- * return errors. All ranks get the same error of MPI.
+ * return errors. Returns MPI's errors.
  */
 int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
                         coll_topology_probe_limits limits, void *memory, int racks[], int sites[],

@@ -20,13 +20,13 @@
 static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:", FLAT[] = "flat";
 
 /*
- * Limits of a measurement that the user asked for and will wait for. Lost packets are sent again
- * after 1 s.
+ * Limits of a measurement that the user asked for and will wait for. TCP repeats a lost request
+ * after 1 s, and again after 3 s at the latest; TIMEOUT allows for both.
  */
 static const coll_topology_probe_limits ASKED = {.longest = 60, .timeout = 3.5};
 
 /*
- * Limits of a measurement by default, which the user should hardly notice: seconds; EACH_NODE is
+ * Limits of a measurement by default, which the user should hardly notice. EACH_NODE seconds are
  * added to LONGEST for each node.
  */
 static const coll_topology_probe_limits UNASKED = {.longest = 0.3, .timeout = 0.1};
@@ -65,8 +65,9 @@ static void locate_in_one_rack(const location *at, const char *why) {
 }
 
 /*
- * Locates the nodes by Slurm's switches: nodes below the same switches are in one rack, those below
- * the same topmost switch in one site. Returns false if Slurm names no switches.
+ * Locates the nodes by Slurm's switches: nodes below the same switches are in one rack. If some
+ * node is below several switches, nodes below the same topmost switch are in one site, else all
+ * nodes are. Returns false if Slurm names no switches.
  */
 static bool locate_by_slurm(const location *at) {
     bool layered = false, named = false;
@@ -179,8 +180,8 @@ static coll_topocache_kind cache_kind(const coll_topology_probe_report *report) 
 }
 
 /*
- * Measures racks and sites. If the user has ASKED for that, a failure is an error; otherwise it
- * must take little time, and all nodes are in one rack unless the result is sure.
+ * Measures racks and sites. If the user has ASKED for that, a failure is an error; otherwise the
+ * measurement must take little time, and all nodes are in one rack unless the result is sure.
  */
 static int locate_by_measurement(const team *who, const location *at, bool asked,
                                  coll_topology_probe_report *report) {

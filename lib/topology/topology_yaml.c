@@ -107,7 +107,7 @@ static bool read_topology(coll_topofile *file, yaml_document_t *document,
     return true;
 }
 
-/* Reads the first topology that is the cluster's default, or the first one if there is none. */
+/* Reads the first topology that is the cluster's default; if none is, the first of the list. */
 static bool read_document(coll_topofile *file, yaml_document_t *document) {
     const yaml_node_t *root = yaml_document_get_root_node(document);
     if (!root || root->type != YAML_SEQUENCE_NODE ||
