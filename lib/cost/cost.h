@@ -34,8 +34,9 @@ double coll_cost_receive_gap(const coll_cost *cost, double bytes);
 double coll_cost_arrival_overhead(const coll_cost *cost, double bytes);
 double coll_cost_receive_overhead(const coll_cost *cost, double bytes);
 
-/* Returns L of a message that no other message disturbs: l + m B max(1, m / (C gs(m))), where C is
- * the total rate of the level's network. */
+/* Returns L of a message that no other message disturbs: l + m B max(1, m / (C gs(m))), where l is
+ * L of an empty message, m B the rest of L between two ranks, and C the total rate of the level's
+ * network. */
 double coll_cost_transfer(const coll_cost *cost, double bytes);
 
 /* Returns the time of one message from the start of its send to the end of its receive: Os + L + Or

@@ -18,11 +18,11 @@ enum { PIECE = 8 << 10, FEWEST = 4, MOST = 256, GROWTH = 4 };
 /* Messages with times use TIMES_TAG, since messages with data are received from any source. */
 enum { TIMES_TAG = COLL_TAG_COLLECTIVE + 1 };
 
-/* Exchanges grow until the difference of their times is at least ENOUGH seconds plus LATENCIES
- * times the latency. If it is below NOISY, the least time of up to REPEATS exchanges counts; fewer
- * are made if the two least times differ by at most ALIKE times the difference. If the difference
- * is then below half of the required time, TCP had been slow at first, and exchanges grow
- * further. */
+/* Exchanges grow until the times of two successive exchanges differ by at least ENOUGH seconds plus
+ * LATENCIES times the latency. If this difference is below NOISY, the least time of up to REPEATS
+ * exchanges of each size counts; fewer are made if the two least times differ by at most ALIKE
+ * times the difference. If the difference is then below half of the required one, TCP had been slow
+ * at first, and exchanges grow further. */
 static const double ENOUGH = 4e-3, NOISY = 30e-3, ALIKE = 0.1;
 enum { LATENCIES = 4, REPEATS = 3 };
 
@@ -278,7 +278,7 @@ static int broadcast_rates(probe *p, coll_network_rates *rates) {
 /*
  * Measures the hosts' links within racks and, if there are several racks, the uplinks. A single
  * rack may stand for racks that are not known: then all hosts send to near and to far hosts, and
- * the lower rate of a host counts.
+ * the lower of the two rates counts.
  */
 static int measure_links(probe *p, coll_network_rates *rates) {
     const int racks = p->topo->racks;

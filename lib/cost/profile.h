@@ -23,7 +23,8 @@ enum { COLL_PROFILE_SOURCE = 1024 };
 typedef struct coll_profile {
     char source[COLL_PROFILE_SOURCE]; /* "built-in" or the file it was read from */
     coll_cost level[COLL_LEVELS];
-    bool measured[COLL_LEVELS]; /* false: the built-in values */
+    bool measured[COLL_LEVELS]; /* false: built in, or copied from the other level between hosts of
+                                   a site */
     bool only_rates;            /* only the rates of the measured levels were measured */
     coll_curve copy[COLL_COPIES];
 } coll_profile;
@@ -32,19 +33,20 @@ typedef struct coll_profile {
 const coll_profile *coll_profile_builtin(void);
 
 /*
- * Sets PROFILE for the hosts of TOPO; local. PATH is a file, which must be good and of these hosts;
- * "built-in"; or "" to search. A search uses libcoll/profile in XDG_CONFIG_HOME (or ~/.config),
- * else /etc/libcoll/profile, else the built-in values; it skips files that don't exist or are of
- * other hosts, but a damaged file is an error. PROBLEM (COLL_TEXTFILE_PROBLEM bytes) receives the
- * text of an error, or "".
+ * Sets PROFILE for the hosts of TOPO; local. PATH is a file, which must be good and name at least
+ * one of these hosts; "built-in"; or "" to search. A search uses libcoll/profile in XDG_CONFIG_HOME
+ * (or ~/.config), else /etc/libcoll/profile, else the built-in values; it skips files that don't
+ * exist or name none of these hosts, but a damaged file is an error. PROBLEM (COLL_TEXTFILE_PROBLEM
+ * bytes) receives the text of an error, or "".
  */
 void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
                        char *problem);
 
 /*
- * Sets the latency between the hosts of PROFILE, which must be built in, from ROUND_TRIP, a
- * measured round trip in seconds, or 0 if there is none. The result is the built-in latency times a
- * power of two from 1 to 1024, so that jobs on the same hosts get the same latency.
+ * Sets the latencies of PROFILE, which must be built in, in a rack and between racks from
+ * ROUND_TRIP, a measured round trip in seconds, or 0 if there is none. The results are the built-in
+ * latencies times a power of two from 1 to 1024, so that jobs on the same hosts get the same
+ * latencies.
  */
 void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
 

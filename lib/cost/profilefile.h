@@ -54,7 +54,8 @@ bool coll_profilefile_read(const char *path, coll_profilefile *file, char *probl
 
 void coll_profilefile_free(coll_profilefile *file);
 
-/* Returns whether FILE's hosts contain HOST; domains are stripped as in topology files. */
+/* Returns whether FILE's hosts contain HOST; a domain that only one of two names has is ignored, as
+ * in topology files. */
 bool coll_profilefile_has_host(const coll_profilefile *file, const char *host);
 
 /*

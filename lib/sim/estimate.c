@@ -16,9 +16,9 @@
 
 /*
  * The budget of an estimate: EVENTS for up to RANKS ranks, above that in proportion to the ranks,
- * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget; a simulation
- * of the whole call gets SHARED times the budget if ranks share nodes, because then a subset is
- * less representative.
+ * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget, or, for a
+ * pipeline, the events of events_of_rounds; a simulation of the whole call gets SHARED times the
+ * budget if ranks share nodes, because then a subset is less representative.
  */
 enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000, SHARED = 2 };
 
@@ -34,8 +34,8 @@ enum { RANKS_LEAST = 4, RANKS_MOST = 512 };
 /* Fewest whole nodes of a subset: a quarter of them must still exchange messages. */
 enum { NODES_LEAST = 8 };
 
-/* Static memory, the same on all ranks: an allocation could fail on one rank alone, and the ranks
- * would choose differently. */
+/* Static memory, of the same size on all ranks: an allocation could fail on one rank alone, and the
+ * ranks would choose differently. */
 enum { RESERVE = 10 << 20, MESSAGES = 1 << 13 };
 static alignas(max_align_t) char reserve[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,7 +53,7 @@ typedef struct estimate {
     int *chosen;          /* the ranks of a subset */
     coll_place *places;   /* of the chosen ranks */
     int *numbers;         /* scratch: three for each node */
-    int per_rack;         /* nodes of each rack; 0: racks differ. For subsets */
+    int per_rack;         /* nodes of each rack; 0: racks differ in size. For subsets */
     double *latencies;    /* between the sites of a subset */
     char *scratch;
     size_t left; /* bytes of SCRATCH */
@@ -86,8 +86,8 @@ static bool is_chosen(int64_t i, int part, int whole) {
     return (whole - i * part % whole) % whole < part;
 }
 
-/* Returns the number of nodes of each rack, or 0 if racks differ. MET and OF_RACK are scratch
- * memory, each with one entry for each node. */
+/* Returns the number of nodes of each rack, or 0 if racks differ in size. MET and OF_RACK are
+ * scratch memory, each with one entry for each node. */
 static int nodes_per_rack(const coll_topo *topo, int met[], int of_rack[]) {
     memset(met, 0, (size_t)topo->nodes * sizeof *met);
     memset(of_rack, 0, (size_t)topo->nodes * sizeof *of_rack);

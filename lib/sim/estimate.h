@@ -9,8 +9,9 @@
  * 3. If these are still too many events, a subset of the ranks is simulated, evenly chosen from the
  *    chain order: whole nodes if eight nodes are few enough ranks, else some ranks of each chosen
  *    node. The busy time of a rank is computed for the full number of ranks. The waiting time is
- *    extrapolated from the subset, half of it and a quarter of it: linearly if it doubles with the
- *    number of nodes or ranks, else by the same increase with each doubling.
+ *    extrapolated from the subset, half of it and a quarter of it: linearly if its increase about
+ *    doubles with each doubling of the nodes or ranks, else by the same increase with each
+ *    doubling.
  * 4. An estimate is never less than the busiest rank or link needs.
  */
 #ifndef COLL_LIB_SIM_ESTIMATE_H

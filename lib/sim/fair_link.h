@@ -28,7 +28,7 @@ typedef struct coll_fair_rank {
     int64_t left;     /* ns: when its latest message left */
 } coll_fair_rank;
 
-/* An idle link: all 0, with a FIRST of -1. */
+/* A shared link. All members are 0 at first, except FIRST, which is -1. */
 typedef struct coll_fair_link {
     int64_t served; /* ns */
     int64_t since;  /* ns: the time to which SERVED refers */
@@ -37,14 +37,14 @@ typedef struct coll_fair_link {
 } coll_fair_link;
 
 /* Adds message NUMBER of ALL, which RANK sends at time NOW and which takes DURATION. If the link is
- * idle, it begins at NOW or FREE, whichever is later. */
+ * idle, the message begins at NOW or FREE, whichever is later. */
 void coll_fair_link_add(coll_fair_link *link, coll_fair_message all[], int number,
                         coll_fair_rank *rank, int64_t duration, int64_t now, int64_t free);
 
 /* Delays all messages by DURATION: the link passes something else. */
 void coll_fair_link_delay(coll_fair_link *link, int64_t duration);
 
-/* Returns when the first message will have left if no other comes. There must be a first
+/* Returns when the first message will have left if no other is added. There must be a first
  * message. */
 int64_t coll_fair_link_end(const coll_fair_link *link, const coll_fair_message all[]);
 

@@ -216,9 +216,9 @@ static coll_port *port_of(const coll_network *network, const coll_connection *vi
 }
 
 /*
- * Returns whether a message counts among the bytes that wait for the receiver's port as soon as it
- * is sent. A long message shares the sender's link with other messages, so its packets mix with
- * packets of other senders at the port, even if the simulated port is idle when the message
+ * Returns whether a message counts, from the moment it is sent, among the bytes that wait for the
+ * receiver's port. A long message shares the sender's link with other messages, so its packets mix
+ * with packets of other senders at the port, even if the simulated port is idle when the message
  * arrives.
  */
 static bool waits_early(const coll_message_cost *message) {

@@ -15,7 +15,8 @@
 
 enum { NONE = -1, MESSAGES_MOST = 1 << 18 };
 
-/* A message's next stage. The stages 1 to COLL_WAYS are the links still to pass (pass_links). */
+/* A message's next stage. At a stage N from 1 to COLL_WAYS, the message goes on to link N, or is
+ * behind the last link if N is COLL_WAYS (pass_links). */
 typedef enum stage {
     SENT = COLL_WAYS + 1, /* the sender's processor has sent it */
     LEAVES,               /* it may have left the sender's host, whose link other ranks share */
@@ -68,7 +69,7 @@ typedef struct sim_rank {
     coll_cursor cursor;
     int64_t busy_until;  /* its processor */
     coll_fair_rank fair; /* its messages on the host's link */
-    int *next_posted;    /* links of the channels' queues of posted receives, by node */
+    int *next_posted;    /* the next node in a channel's queue of posted receives, by node */
 } sim_rank;
 
 typedef struct simulation {
@@ -223,8 +224,8 @@ static bool takes_turns(const simulation *sim, const message *msg) {
  * position goes first. If two ranks send to each other at the same time, small delays decide in
  * real calls which of them has the first turn. If nodes have several ranks, about half of the pairs
  * must begin in each direction, so that links are busy in both directions. The near rank of a pair
- * is the one whose partner is less than half of the ranks further in the chain order. The near rank
- * goes first if its position is even, else its partner.
+ * is the one whose partner is less than half of the ranks further in the chain order. With several
+ * ranks per node, the near rank goes first if its position is even, else its partner.
  */
 static int place_of_turn(const simulation *sim, const channel *via) {
     const int ranks = sim->shape->topo->ranks, away = 2 * ((via->to - via->from + ranks) % ranks);

@@ -21,7 +21,7 @@
 typedef struct coll_sim_call {
     const coll_algorithm *algorithm;
     const coll_planner *planner; /* the algorithm's with these values */
-    const coll_shape *shape;     /* in a gather all blocks have its bytes */
+    const coll_shape *shape;     /* BYTES is the size of the data, or of each of its blocks */
     const coll_values *values;
     /* The topology of all ranks, which share the links, if the shape has only a subset of the
      * ranks; else it may be NULL. */

@@ -220,8 +220,8 @@ static void use_earlier_results(coll_autotuning *one) {
     coll_autotune_rounds_set_known(&one->rounds, times);
 }
 
-/* Starts the agreement on this rank's times. Agreements take the maximum; times are negated to get
- * the minimum. */
+/* Starts the agreement on this rank's times. Agreements take the maximum. If the operation
+ * synchronizes, the minimum is needed, so times are negated. */
 static int agree_on_times(coll_autotuning *one) {
     int64_t sign = coll_operation_synchronizes(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
     for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)

@@ -16,9 +16,10 @@
  *   operations, such as a broadcast, whose root may leave before others enter, the largest counts.
  * - Nonblocking calls use the results of blocking ones: their own times depend mostly on what the
  *   program does meanwhile.
- * - Nothing is tuned within a host or between sites, for small or short calls, if the user has
- *   named an algorithm, or if ranks know different sizes. Reductions, whose last bits differ
- *   between algorithms, are tuned only with COLL_LEARN=all.
+ * - Nothing is tuned within a host or between sites, for neighbourhood collectives, for small or
+ *   short calls, if the user has named an algorithm, if not all ranks know all sizes, or if a block
+ *   is more than twice as long as the mean. Reductions, whose last bits differ between algorithms,
+ *   are tuned only with COLL_LEARN=all.
  */
 #ifndef COLL_LIB_TUNING_AUTOTUNE_H
 #define COLL_LIB_TUNING_AUTOTUNE_H

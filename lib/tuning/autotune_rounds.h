@@ -14,10 +14,10 @@
  * - repeating all calls so far with the candidate would be expected to gain more than the try
  *   costs.
  *
- * Each candidate is tried once. If it is faster by a fiftieth, it runs from then on. The first call
- * of a series with one algorithm is not timed: it seems too short if it overlaps with the previous
- * call, which some ranks (a broadcast's root) leave early. The shortest time of the later calls
- * counts, since disturbances only make calls longer.
+ * Each candidate is tried at most once. If it is faster by a fiftieth, it runs from then on. The
+ * first call of a series with one algorithm is not timed: it seems too short if it overlaps with
+ * the previous call, which some ranks (a broadcast's root) leave early. The shortest time of the
+ * later calls counts, since disturbances only make calls longer.
  *
  * After a try all ranks agree on its times. The nonblocking agreement has COLL_AUTOTUNE_PAUSE
  * further calls to complete, which is normally enough.
@@ -46,8 +46,8 @@ typedef struct coll_autotune_rounds {
     int64_t from;              /* the call before which the try begins */
     int64_t extra;             /* time that all tries have cost, ns */
     int last;                  /* the candidate of the last call; -1: none */
-    int64_t own[COLL_AUTOTUNE_TIMES]; /* this rank's times: the least of BEST, the least of TRIED,
-                                       and the sum of TRIED's */
+    int64_t own[COLL_AUTOTUNE_TIMES]; /* this rank's times, ns: the least of BEST, the least of
+                                         TRIED, and the sum of TRIED's times */
 } coll_autotune_rounds;
 
 /* Begins tuning: the first of CANDIDATES runs. */

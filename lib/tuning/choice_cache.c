@@ -17,7 +17,7 @@ typedef struct cached_choice {
     bool started;
     coll_shape call;
     size_t least, most; /* bytes for which the choices hold */
-    double latencies;   /* weighted sum over the call's topology; serves as a checksum */
+    double latencies;   /* checksum of the latencies of the call's topology */
     coll_choices choices;
 } cached_choice;
 
@@ -71,8 +71,9 @@ static bool applies_to(const coll_algorithm *algorithm, coll_shape call, size_t 
     return coll_select_applicable(algorithm, &call);
 }
 
-/* Returns END if ALGORITHM is applicable to CALL with END bytes as it is with FROM bytes, else the
- * last bytes on the way from FROM to END with which it is. Assumes one limit between them. */
+/* Returns END if ALGORITHM can run CALL with either both FROM and END bytes or with neither. Else
+ * returns the last size, on the way from FROM to END, for which the answer is the same as for FROM.
+ * Assumes that the answer changes only once between FROM and END. */
 static size_t find_limit(const coll_algorithm *algorithm, const coll_shape *call, size_t from,
                          size_t end) {
     const bool applies = applies_to(algorithm, *call, from);

@@ -17,9 +17,9 @@ uint64_t coll_choice_cache_key(int64_t id, const coll_topo *topo);
 
 /*
  * Returns whether there are cached choices for CALL by ranks with KEY, and copies them to CHOICES.
- * ASKED is the user's setting, STARTED whether the call is nonblocking. Choices hold for all calls
- * of the same class to which the same algorithms are applicable; with several sites only for the
- * same bytes and root, and while the latencies are unchanged.
+ * ASKED is the user's setting, STARTED whether the call is nonblocking or persistent. Choices hold
+ * for all calls of the same class to which the same algorithms are applicable; with several sites
+ * only for the same bytes and root, and while the latencies are unchanged.
  */
 bool coll_choice_cache_find(uint64_t key, const coll_spec *asked, bool started,
                             const coll_shape *call, coll_choices *choices);

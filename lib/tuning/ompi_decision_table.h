@@ -14,7 +14,7 @@ typedef struct coll_native_default {
     const coll_algorithm *algorithm; /* NULL: a reduce to rank 0, and then a scatter */
     coll_values values;
     double factor;      /* by which the call takes longer than the estimate, as packets are lost */
-    coll_passes passes; /* of ALGORITHM as Open MPI runs it, which passes whole blocks on */
+    coll_passes passes; /* of ALGORITHM if it passes whole blocks on, as in Open MPI */
 } coll_native_default;
 
 /* Returns what Open MPI runs for CALL, which must not be a neighbourhood collective. Plans for it

@@ -110,7 +110,7 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
     return !user->algorithm && topo->nodes == 1;
 }
 
-/* Returns the choice for CALL if it does not depend on predictions; no algorithm if it does. */
+/* Returns the choice for CALL in cases 1 to 4 of coll_select; no algorithm in case 5. */
 static coll_choice choose_without_prediction(const coll_shape *call, const coll_spec *user) {
     const coll_algorithm *standby = table_of(call)[0];
     if (user->algorithm && coll_select_applicable(user->algorithm, call))
@@ -199,8 +199,9 @@ typedef struct comparison {
 /*
  * Compares candidates on all networks that the job may be running on, and sets their predicted
  * times to the times on the first network. With one network, candidates count as at most TIMES
- * slower than the fastest; with several, at most MOST_REGRET times. All ranks get the same numbers:
- * products and quotients are rounded the same way on all processors, logarithms may not be.
+ * slower than the fastest; with several, at most MOST_REGRET times. All ranks get the same numbers,
+ * since products and quotients are rounded the same way on all processors. Logarithms may not be,
+ * so none are used.
  */
 static void compare_candidates(const coll_shape *call, double times, coll_choice candidates[],
                                int count, comparison *all) {

@@ -111,9 +111,9 @@ coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user);
 
 /*
  * Chooses for a nonblocking or persistent call: the algorithm that USER asked for, if it is
- * applicable and can be started; else, of the applicable algorithms that can be started, the one
- * with the least predicted time, or the first one if sizes differ by rank. Rivals are considered
- * only if there is no other algorithm.
+ * applicable and can be started; else one of the applicable algorithms that can be started: the
+ * first one if sizes differ by rank, else the best one as in 5 above, without a preference for the
+ * first entry. Rivals are considered only if there is no other algorithm.
  */
 coll_choice coll_select_started(const coll_shape *call, const coll_spec *user);
 

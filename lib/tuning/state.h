@@ -28,7 +28,7 @@ typedef struct coll_state {
     coll_profile *own_profile;    /* with measured latencies between sites; NULL: none */
     const coll_spec *specs;       /* the algorithms that the user asked for, from SETTINGS */
     uint64_t key;                 /* of the cached choices; 0: none yet */
-    bool native[COLL_OPERATIONS]; /* all its calls may go to the MPI library directly */
+    bool native[COLL_OPERATIONS]; /* an operation's calls may go to the MPI library directly */
     coll_shape last_native[COLL_OPERATIONS]; /* the last call that ran natively; bytes 0: none */
     MPI_Datatype plain_type; /* the last datatype found to be predefined and without gaps */
     MPI_Count plain_bytes;   /* bytes of its elements; 0: no such type yet */
@@ -55,8 +55,8 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
 
 /*
  * Returns whether every call of OPERATION runs natively, because the user asked for the native
- * algorithm, or because the user asked for nothing and all ranks are on one node. The same on all
- * ranks.
+ * algorithm, or because the user asked neither for an algorithm nor for reproducible reductions and
+ * all ranks are on one node. The result is the same on all ranks.
  */
 bool coll_state_always_native(const coll_state *state, coll_operation operation);
 

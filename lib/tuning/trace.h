@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-/* Prints a call to stderr if COMM is traced: operation, bytes, ranks, choice, why, seconds. */
+/* Prints a call to stderr if COMM is traced: operation, bytes, ranks, nodes, choice, why, predicted
+ * and measured seconds. */
 void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *call, size_t bytes,
                 const coll_choice *choice, double seconds);
 
