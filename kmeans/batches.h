@@ -19,11 +19,11 @@ typedef struct km_batches {
  * Clusters POINTS in batches. The first batch has about BATCHES->size points; each further batch
  * has about twice as many, among them all points of the batch before. There are batches as long as
  * their size is below the number of all points. The iterations on a batch end when an iteration
- * lowers the objective by no more than the share k / (points of the batch), or after 100
- * iterations. A smaller gain would mean nothing: the means of another batch of that size would
- * differ by about that much. A batch with fewer than k points, or without weight, is skipped. Then
- * km_cluster runs on all points, from the centroids found, with the iterations and stopping rules
- * of SETTINGS.
+ * lowers the objective by no more than the share k / (points of the batch), when no centroid moves
+ * any more, after 100 iterations, or when the time limit of SETTINGS is reached. A smaller gain
+ * would mean nothing: the means of another batch of that size would differ by about that much. A
+ * batch with fewer than k points, or without weight, is skipped. Then km_cluster runs on all
+ * points, from the centroids found, with the iterations and stopping rules of SETTINGS.
  *
  * Which batches a point is in depends on its row and the seed only, so the result has the same bits
  * for any number of ranks and threads. A batch is a copy of its points, which may be almost all

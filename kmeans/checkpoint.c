@@ -299,7 +299,10 @@ bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_
         double kept[] = {points->real.offsets[d], points->real.scale};
         sum += km_mix(km_mix(d) ^ app_checksum(0, kept, sizeof kept));
     }
-    /* Rows of length 1 are the same points for both metrics. */
+    /*
+     * Points whose rows have length 1 anyway are equal for both metrics, but their centroids
+     * differ.
+     */
     if (points->real.unit && points->first == 0)
         sum += km_mix(points->dim);
     *fingerprint = sum;

@@ -37,8 +37,8 @@ typedef struct km_state {
 /*
  * Computes a number that depends on every bit and the order of the points, but not on how the
  * points are spread over ranks: the sum modulo 2^64 of a hash of each row's CRC32C and index, of
- * each weight, and of the scale and offsets of real features. Collective; on false all ranks have
- * the same problem.
+ * each weight, of the scale and offsets of real features, and of whether rows are scaled to length
+ * 1. Collective; on false all ranks have the same problem.
  */
 bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,
                     app_problem *problem);

@@ -115,7 +115,8 @@ void km_report_progress(int64_t iteration, double done, void *context) {
         report->skipped = (double)(iteration - 1);
     if (!app_progress_due())
         return;
-    bool whole = report->batch == report->points->total; /* a batch may end at any iteration */
+    /* False for a batch, to which the user's number of iterations does not apply. */
+    bool whole = report->batch == report->points->total;
     if (!whole)
         snprintf(what, sizeof what, "iteration %" PRId64 " on %" PRIu64 " points", iteration,
                  report->batch);

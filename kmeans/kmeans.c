@@ -273,7 +273,7 @@ static bool add_window(clustering *run, size_t row, COLL_Pool *pool, app_problem
  * little memory compared with the points there.
  */
 static bool keeps_sums(const clustering *run) {
-    enum { POINTS = 16 }; /* of a rank, for each cluster */
+    enum { POINTS = 16 }; /* the fewest points of a rank for each cluster */
     return run->points->total / (uint64_t)app_ranks(run->comm) / POINTS >= run->settings->k;
 }
 

@@ -406,8 +406,8 @@ static double value_of(const call *run, bool cosine, size_t i) {
 }
 
 /*
- * Sets the offsets, each the middle of the centroids of MODEL in its column, and a scale with which
- * squared distances of points and centroids fit float32.
+ * Sets the offsets, each the middle of the range of MODEL's centroids in its column, and a scale
+ * with which squared distances of points and centroids fit float32.
  */
 static bool derive_form(call *run, const COLL_Kmeans_model *model) {
     km_points *points = &run->points;
@@ -432,8 +432,8 @@ static bool derive_form(call *run, const COLL_Kmeans_model *model) {
 }
 
 /*
- * Stores the points with the scale and the offsets of MODEL; if it has none, they are derived from
- * the centroids.
+ * Stores the points with the scale and the offsets of MODEL. If MODEL has no offsets, derives both
+ * from the centroids and the points (derive_form).
  */
 static bool store_points(call *run, const COLL_Kmeans_model *model) {
     km_points *points = &run->points;
@@ -522,7 +522,7 @@ static km_settings settings_of(const call *run, size_t k) {
 
 /*
  * Sets *VARIANCE to the mean of the variances of all features: the objective of a single cluster is
- * the sum of all variances times the number of points.
+ * the sum of all variances times the number of points, or times the sum of their weights.
  */
 static bool find_variance(call *run, double *variance) {
     const km_points *points = &run->points;

@@ -34,7 +34,8 @@ typedef struct km_map_args {
     km_group_bounds *bounds;         /* of the points if they are float32; or NULL */
     km_code_cache *codes;            /* of the points if they are float32; or NULL */
     km_state *state;                 /* with centroids that are the same on all ranks */
-    uint32_t *distance2;             /* of each point, in the last assignment; is set */
+    uint32_t *distance2; /* the squared distance of each point in the last assignment; km_map
+                            replaces it */
     const km_rounds *rounds;
     MPI_Comm comm;
 } km_map_args;

@@ -22,8 +22,9 @@
 
 enum {
     CACHE_LINE = 64,
-    POINT_BYTES = 1 << 20,    /* in a block of packed points */
-    CENTROID_BYTES = 1 << 18, /* of centroids: fits a second-level cache with room to spare */
+    POINT_BYTES = 1 << 20,    /* bytes of the packed points in a block, unless one panel has more */
+    CENTROID_BYTES = 1 << 18, /* bytes of the centroids with which a block of points is compared at
+                                 a time; they fit a second-level cache with room to spare */
 };
 
 struct km_centroids {

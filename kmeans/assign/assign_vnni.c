@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel for AVX-512 VNNI. A tile is 32 points, 16 to a register, times 12 centroids: 24 sums
- * that stay in registers, enough to hide the latency of vpdpbusd (4 or 5 cycles, two a cycle), and
- * 14 loads for 24 instructions. vpdpbusd multiplies four unsigned bytes of a point by four signed
- * bytes of a centroid and adds the products to a 32-bit sum, wrapping around.
+ * that stay in registers, enough to hide the latency of vpdpbusd (4 or 5 cycles, at two
+ * instructions a cycle), and 14 loads for 24 instructions. vpdpbusd multiplies four unsigned bytes
+ * of a point by four signed bytes of a centroid and adds the products to a 32-bit sum, wrapping
+ * around.
  */
 #include "kmeans/assign/kernel.h"
 

@@ -85,7 +85,8 @@ static void merge_places(void *into, const void *from, size_t bytes, void *conte
 /* A search for places among this rank's points. */
 typedef struct place_search {
     const km_refill *in;
-    const uint8_t *may_give; /* for each cluster: whether it has more than one member */
+    const uint8_t *may_give; /* for each cluster: whether it has more than one member, or more
+                                weight than one unit */
     double unit;             /* the unit of squared distances */
     int rarity;              /* about one of 2^RARITY places is considered */
 } place_search;

@@ -8,7 +8,7 @@
 /* This rank's points, and the clusters that they are in. */
 typedef struct km_refill {
     const km_points *points;             /* this rank's */
-    const uint32_t *nearest, *distance2; /* of its points */
+    const uint32_t *nearest, *distance2; /* for each of these points */
     const uint64_t *counts;              /* of the K clusters; significant at rank 0 only */
     size_t k;
     uint8_t *centroids; /* read and changed at rank 0 only */

@@ -20,13 +20,14 @@ typedef struct km_packed {
     const km_kernel *kernel;
     const uint8_t *rows; /* K rows of DIM bytes; for fixed-point centroids the first plane */
     size_t k, dim;
-    unsigned char *data; /* their panels, in the order of the caller or of the index */
+    unsigned char *data; /* panels of these rows, in the order of the caller or of the index */
     const uint32_t *norms;
     size_t block;                      /* the most panels that are processed together */
     const km_fixed_point *fixed_point; /* NULL if centroids are bytes */
 } km_packed;
 
-enum { KM_TILE_POINTS = 32, KM_TILE_CENTROIDS = 16 }; /* upper bounds for all kernels */
+/* The most points, and the most centroids, in a panel of any kernel. */
+enum { KM_TILE_POINTS = 32, KM_TILE_CENTROIDS = 16 };
 
 typedef struct km_filter_level {
     const km_packed *of;
@@ -48,8 +49,8 @@ typedef struct km_filter_level {
 } km_filter_level;
 
 /*
- * Makes the sketches of all centroids in OF, using THREADS threads. The caller keeps OF and
- * PROJECTION. Returns 0 or ENOMEM.
+ * Makes the sketches of all centroids in OF, using THREADS threads. OF and PROJECTION must exist as
+ * long as LEVEL, which points to them. Returns 0 or ENOMEM.
  */
 int km_filter_level_project(km_filter_level *level, const km_packed *of,
                             const km_projection *projection, int threads);
@@ -61,8 +62,8 @@ int km_filter_level_project(km_filter_level *level, const km_packed *of,
 int km_filter_level_pack(km_filter_level *level, const uint32_t *order);
 
 /*
- * Makes the filter level of the rows themselves; OF's data hold the rows in the given ORDER.
- * Returns 0 or ENOMEM.
+ * Makes the filter level of the rows themselves; OF's data hold the rows in the given ORDER. OF
+ * must exist as long as LEVEL. Returns 0 or ENOMEM.
  */
 int km_filter_level_from_rows(km_filter_level *level, const km_packed *of, const uint32_t *order);
 

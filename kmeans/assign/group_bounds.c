@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST_UNITS = 2 }; /* of KM_BOUND_GROUP centroids in a group */
+enum { LEAST_UNITS = 2 }; /* the fewest units, of KM_BOUND_GROUP centroids, in a group */
 enum { SAMPLE = 512 };    /* the most points whose bounds are looked at before an assignment */
 
 /* The cost of comparing a pair of a point and a centroid if only some points are compared with a

@@ -7,14 +7,15 @@
  *
  * The centroids are in groups. For each point and group there is a bound L: each centroid of the
  * group, except the point's nearest one, is at least L away from the point. If a centroid moves by
- * s, its distance falls by s at most, so the bounds of its group fall by the largest s: the drift
- * of the group. For each point the distance to its nearest centroid of the last assignment is
- * computed again. A group whose bound still exceeds this distance is left out for the point.
+ * s, its distance from a point falls by s at most. So all bounds of a group fall by the largest s
+ * of its centroids: the drift of the group. For each point the distance to its nearest centroid of
+ * the last assignment is computed again. A group whose bound still exceeds this distance is left
+ * out for the point.
  *
- * Unlike Yinyang K-Means, the centroids of a group that moved farthest don't count for its drift:
- * they are compared with all points again. Their number is chosen by a sample of bounds, so that
- * the fewest products are expected. If that saves too few products, the whole group is compared
- * with all points, and its bounds are computed again.
+ * Unlike in Yinyang K-Means, those centroids that moved farthest in a group don't count for the
+ * group's drift: they are compared with all points again. Their number is chosen by a sample of
+ * bounds, so that the fewest products are expected. If leaving out the other centroids saves too
+ * few products, the whole group is compared with all points, and its bounds are computed again.
  *
  * The drifts of the group so far are added to a bound before it is stored, so that the bounds of a
  * group that is left out need no update. A stored bound has 16 bits: the upper half of a float.
@@ -28,7 +29,8 @@
 #include <string.h>
 
 enum {
-    KM_BOUND_GROUP = 24, /* a multiple of most kernels' panels; group sizes are multiples of it */
+    KM_BOUND_GROUP = 24, /* centroids: group sizes are multiples of this number, which is itself a
+                            multiple of most kernels' panels */
     KM_BOUND_GROUPS = 32 /* groups, at most */
 };
 
@@ -37,11 +39,11 @@ enum { KM_NO_BOUND = 0x7f80 };
 
 typedef struct km_group_bounds {
     size_t rows, k, dim, groups;
-    size_t size;      /* centroids of a group; the last may have fewer */
-    int assignments;  /* that have begun; the first has no bounds, the second makes them */
+    size_t size;      /* centroids of a group; the last group may have fewer */
+    int assignments;  /* number begun so far; the first has no bounds, the second makes them */
     bool grouped;     /* GROUP is set */
     float *centroids; /* the centroids of the last assignment */
-    uint32_t *group;  /* of each centroid */
+    uint32_t *group;  /* the group of each centroid */
     bool *moved;      /* for each centroid: it is compared with all points */
     bool *whole;      /* for each group: all of its centroids are compared with all points */
     float *drifts;    /* for each group: the sum of its drifts since WHOLE was last true */

@@ -244,7 +244,10 @@ static bool factorize(square_matrix g, size_t count) {
     return true;
 }
 
-/* Stores the inverse of a lower triangular matrix in PROJECTION. Returns its Frobenius norm. */
+/*
+ * Stores the inverse of a lower triangular matrix in PROJECTION. Returns the Frobenius norm of the
+ * inverse.
+ */
 static double invert(square_matrix lower, km_projection *projection) {
     square_matrix inverse = {{0}};
     double squares = 0;

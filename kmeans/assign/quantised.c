@@ -9,7 +9,8 @@
 #include <math.h>
 
 enum {
-    CENTROID_BYTES = 1 << 18, /* of centroids: fits a second-level cache with room to spare */
+    CENTROID_BYTES = 1 << 18, /* bytes of the centroids with which a block of points is compared at
+                                 a time; they fit a second-level cache with room to spare */
     CENTROID_RANGE = 127,     /* codes of centroids lie between -127 and 127 */
     CENTROID_OFFSET = 128
 };

@@ -10,7 +10,7 @@
 #include "kmeans/points/real.h"
 
 enum {
-    POINT_BYTES = 1 << 18, /* of quantised points in a block */
+    POINT_BYTES = 1 << 18, /* bytes of the quantised points in a block, unless one panel has more */
 };
 
 /* A thread's scratch memory. */

@@ -107,7 +107,10 @@ static void prepare_bounds(km_bounded *this, const km_query *query, size_t first
             *bound_at(this, group, i) = KM_NO_BOUND;
 }
 
-/* Lists those of a block's N points that can't leave out GROUP and returns their number. */
+/*
+ * Lists the points, among the N points of a block, for which GROUP can't be left out. Returns their
+ * number.
+ */
 static size_t list_points(const km_bounded *this, size_t group, size_t n) {
     const float drift = this->block->centroids->bounds->drifts[group];
     size_t listed = 0;
@@ -145,7 +148,10 @@ static km_quantised_panel gather_points(km_bounded *to, const uint32_t *numbers,
                                 .bounds = to->bounds};
 }
 
-/* Compares those of a block's N points that can't leave out GROUP with the panels of GROUP. */
+/*
+ * Finds the points, among the N points of a block, for which GROUP can't be left out, and compares
+ * them with the panels of GROUP.
+ */
 static void search_group(km_bounded *this, size_t group, size_t n) {
     const km_quantised *centroids = this->block->centroids;
     const size_t step = centroids->kernel->points, listed = list_points(this, group, n);
@@ -177,8 +183,8 @@ void km_bounded_end(km_bounded *this, size_t n) {
         if (own == KM_NO_CENTROID || own == this->block->nearest[i])
             continue;
         /*
-         * The search skipped the guess, so its group's bound does not cover it. As the guess is no
-         * longer the nearest centroid, lower the bound to the guess's distance.
+         * The search skipped the guess, so the bound of the guess's group does not cover the guess.
+         * As the guess is no longer the nearest centroid, lower the bound to the guess's distance.
          */
         size_t group = bounds->group[own];
         double distance = sqrt(this->own_best[i]) + (double)bounds->drifts[group];

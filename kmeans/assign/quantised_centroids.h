@@ -11,7 +11,7 @@
 #include <float.h>
 
 enum {
-    KM_TILE_POINTS = 32, /* and KM_TILE_CENTROIDS: upper bounds for all kernels */
+    KM_TILE_POINTS = 32, /* the most points, and centroids, in a panel of any kernel */
     KM_TILE_CENTROIDS = 16
 };
 
@@ -36,7 +36,7 @@ struct km_quantised {
     unsigned char *data; /* panels of codes */
     float *mean;
     float reach;         /* the largest finite |e| */
-    uint32_t *positions; /* of the centroids */
+    uint32_t *positions; /* the position of each centroid in ORDER */
     /*
      * The centroids' numbers, or KM_NO_CENTROID. With bounds they are sorted by part
      * (quantised_order.c), and within a part by |e|; without bounds by |e| alone. So the centroids
@@ -45,7 +45,7 @@ struct km_quantised {
     uint32_t *order;
     float *squares, *scales, *norms, *rests;
     int32_t *bases;
-    uint32_t *ends;  /* of the segments (vectors.h) */
+    uint32_t *ends;  /* for each position: the end of its segment (vectors.h) */
     uint32_t *group; /* of the centroid at each position; 0 without bounds */
     /* For each panel, the largest of its norms and rests. */
     float *panel_norms, *panel_rests;

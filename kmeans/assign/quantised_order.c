@@ -2,8 +2,8 @@
 /*
  * The order of quantised centroids. Without bounds they are sorted by |e|. With bounds the order
  * is: first the centroids of groups that can be left out; then the groups that are compared as a
- * whole; last the centroids that moved and are compared with all points. All three are ordered by
- * group, and the centroids of a group in each of them by |e|.
+ * whole; last the centroids that moved and are compared with all points. Each of these three kinds
+ * is ordered by group, and within a group by |e|.
  */
 #include "kmeans/assign/quantised_centroids.h"
 
@@ -117,7 +117,8 @@ static bool allocate_positions(km_quantised *this, size_t positions) {
 }
 
 /*
- * Arranges the centroids of KEYS. COUNTS has a zero for each part, and STARTS has one number more.
+ * Arranges the centroids of KEYS. COUNTS has a zero for each part, and STARTS has room for one
+ * number more than COUNTS.
  */
 static bool arrange(km_quantised *this, const norm_key *keys, size_t *counts, size_t *starts) {
     const size_t parts = count_parts(this->bounds), step = this->kernel->centroids;

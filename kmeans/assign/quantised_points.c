@@ -8,8 +8,12 @@
 
 #include <math.h>
 
-static const float distance_error = 0x1p-27F; /* 4 * 2^-53 / u */
-static const float least_share = 0x1p-40F;    /* the least scale, as a share of the largest |e| */
+/*
+ * 4 * 2^-53 / u. Times (n + 16) 2 u, it exceeds twice the relative error of distances in double
+ * precision (quantised.h).
+ */
+static const float distance_error = 0x1p-27F;
+static const float least_share = 0x1p-40F; /* the least scale, as a share of the largest |e| */
 
 /* The arrays of a km_block, and the bytes that each has for a point. */
 #define ARRAYS(DO)                                                                                 \

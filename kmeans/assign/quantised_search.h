@@ -38,7 +38,7 @@ typedef struct km_search {
 
 /*
  * Allocates memory for searches in BLOCK, which the caller keeps for as long as SEARCH. Searches
- * lower the values in LOWS, which may be NULL. Returns false if memory is short. Free it with
+ * lower the values in LOWS, which may be NULL. Returns false if memory is short. Free SEARCH with
  * km_search_free.
  */
 bool km_search_create(km_block *block, km_group_lows *lows, km_search *search);

@@ -147,9 +147,9 @@ LOOP bool is_any(ints lanes) {
 }
 
 /*
- * Lowers the bounds of LANES points from number FIRST on using the scores of the centroids START to
- * END - 1, which are one segment. Returns whether one of these centroids may be nearest to one of
- * the points.
+ * Lowers the bounds, and the lows if there are some, of LANES points from number FIRST on, using
+ * the scores of the centroids START to END - 1, which are one segment. Returns whether one of these
+ * centroids may be nearest to one of the points.
  */
 LOOP bool lower_bounds(const km_screen *screen, size_t first, size_t start, size_t end,
                        const int32_t *products) {

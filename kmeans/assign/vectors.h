@@ -58,10 +58,10 @@ km_quantum km_quantise(const float *row, const float *mean, size_t n, float scal
 float km_near_distance2(const float *a, const float *b, size_t n);
 
 /*
- * Sets BOUNDS[i], for each of N points, to a lower bound of distances plus DRIFT, in the stored
- * form of group_bounds.h. LOWS[i] is a lower bound of h times the scores (quantised.h), SQUARES[i]
- * the |y|^2 and HALVES[i] the h of the point. ERROR is at least the relative error of SQUARES and
- * at least 2^-20.
+ * Sets BOUNDS[i], for each of N points, to the sum of DRIFT and a lower bound of the point's
+ * distances, in the stored form of group_bounds.h. LOWS[i] is a lower bound of h times the scores
+ * (quantised.h), SQUARES[i] the |y|^2 and HALVES[i] the h of the point. ERROR is at least the
+ * relative error of SQUARES and at least 2^-20.
  */
 void km_distance_bounds(const float *lows, const float *squares, const float *halves, size_t n,
                         float error, float drift, uint16_t *bounds);
@@ -95,8 +95,8 @@ typedef struct km_estimate {
 
 /*
  * Estimates all scores from the PRODUCTS of codes, panel after panel, and lowers the bounds of the
- * points. Lists the pairs whose centroid may be nearest to the point and returns their number.
- * PAIRS has room for all pairs.
+ * points, and the lows unless they are NULL. Lists the pairs whose centroid may be nearest to the
+ * point and returns their number. PAIRS has room for all pairs.
  */
 size_t km_screen_panels(const km_screen *screen, const int32_t *products, km_estimate *pairs);
 

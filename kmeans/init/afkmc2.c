@@ -3,10 +3,10 @@
  * AFK-MC2: k-means++ with Markov chains. Each centroid after the first is the end of a chain of
  * candidates, which are drawn beforehand: with a probability of 1/2 uniformly among all points, and
  * otherwise in proportion to the squared distance from the first centroid (this mixture is the
- * proposal q). If points have weights, both draws are in proportion to these, too; as d below would
- * also be weighted, the weights of x and y cancel out, and d and q are used without them. A chain
- * moves from x to the next candidate y with a probability of d(y) q(x) / (d(x) q(y)), d being the
- * squared distance from the nearest centroid so far.
+ * proposal q). If points have weights, both draws are also in proportion to the weights. The
+ * weights then occur in d as in q, and cancel out of the probability below; so d and q are used
+ * without weights. A chain moves from x to the next candidate y with a probability of d(y) q(x) /
+ * (d(x) q(y)), d being the squared distance from the nearest centroid so far.
  *
  * As q doesn't depend on the chain, candidates for many chains are sent to rank 0 at once, where
  * the assignment kernel computes their distances from all centroids so far.
@@ -73,7 +73,7 @@ static void release_job(afkmc2_job *run) {
     free(run->first2);
 }
 
-/* Returns the weight of the squared distance between two rows. */
+/* Returns the squared distance between two rows, in the units of run->unit. */
 static uint64_t weight_of(const afkmc2_job *run, const uint8_t *a, const uint8_t *b) {
     return km_real_to_units(run->unit, km_rows_distance2(run->points, a, b));
 }

@@ -2,8 +2,8 @@
 /*
  * k-means||: in each of a few rounds every point becomes a candidate, independently, with a
  * probability of oversampling * (its squared distance from the nearest candidate, times its weight)
- * / (the sum of these products over all points). Then each candidate weighs as much as the points
- * that are nearest to it, and k-means++ on the candidates chooses the centroids.
+ * / (the sum of these products over all points). Then each candidate gets the weight of all points
+ * whose nearest candidate it is, and k-means++ on the candidates chooses the centroids.
  *
  * Oversampling is 2 k, or less if the candidates of all rounds would exceed the memory limit. If
  * there are fewer than k candidates in the end, rows of the random start are added.
@@ -23,7 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM = 16 }; /* the first round's stream of random numbers; each round has one */
+/* The first round's stream of random numbers; each further round uses the next stream. */
+enum { STREAM = 16 };
 
 typedef struct parallel_job {
     const km_seeding *seeding;

@@ -53,8 +53,8 @@ void km_planes_set_mean(uint8_t *planes, size_t plane, size_t i, uint64_t sum, u
 void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value);
 
 /*
- * Does the same with a VALUE from the file at PATH; reports a problem if VALUE is not from 0 to
- * 255.
+ * Does the same as km_planes_set with a VALUE from the file at PATH; reports a problem if VALUE is
+ * not from 0 to 255.
  */
 bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
                            app_problem *problem);

@@ -136,7 +136,10 @@ static bool describe_open(const hdf5 *open, km_source *source, app_problem *prob
         return refuse(source, "can't be read", problem);
     if (!find_element(source, open->dataset, &layout->element, problem))
         return false;
-    /* No compression saves more; a damaged length would otherwise ask for any amount of memory. */
+    /*
+     * No compression shrinks data by a larger factor; a damaged length would otherwise ask for any
+     * amount of memory.
+     */
     enum { COMPRESSION = 4096 };
     const double promised =
         (double)lengths[0] * (double)lengths[1] * (double)npy_type_size(layout->element);

@@ -120,8 +120,8 @@ struct table {
 
 /*
  * Opens the file PATH and goes to row 0. The file must hold exactly the data that its header
- * promises, at least one element, with DIMENSIONS dimensions of type FIRST or SECOND. PATH must
- * outlive TABLE. Call table_close also after a failure.
+ * promises: an array of DIMENSIONS dimensions with at least one element, of type FIRST or SECOND.
+ * PATH must outlive TABLE. Call table_close also after a failure.
  */
 bool table_open(struct table *table, const char *path, int dimensions, npy_type first,
                 npy_type second, app_problem *problem);

@@ -37,24 +37,25 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
 
 /*
  * Does the same with two options. If DIRECTORY is not NULL, points stay on disk: a single file
- * whose rows are plain unsigned bytes (.npy, IDX) is mapped itself and must not change until the
- * end; in all other cases a nameless copy in DIRECTORY is mapped. If REALS, and some feature is not
- * a whole number from 0 to 255, all features are converted to float32; then no file may be text or
- * gzipped.
+ * whose rows are plain unsigned bytes (.npy, IDX, .u8bin) is mapped itself and must not change
+ * until POINTS are freed; in all other cases a nameless copy in DIRECTORY is mapped. If REALS, and
+ * some feature is not a whole number from 0 to 255, all features are converted to float32; then no
+ * file may be text or gzipped.
  */
 bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
                     MPI_Comm comm, km_points *points, app_problem *problem);
 
 /*
- * Returns the path of the file that PATH names: PATH itself, or, if there is no such file, what
- * comes before a colon and the path of a dataset in an HDF5 file (file.h5:/train). The caller frees
- * the result; NULL means that memory is short.
+ * Returns the path of the file that PATH names: PATH itself if it exists; else the part of PATH
+ * before its last ":/", which begins the path of a dataset in an HDF5 file (file.h5:/train).
+ * Without a ":/", that is all of PATH. The caller frees the result; NULL means that memory is
+ * short.
  */
 char *km_points_file(const char *path);
 
 /*
- * Returns the files (km_points_file) of COUNT PATHS and a NULL, or NULL if memory is short.
- * km_points_files_free frees the list.
+ * Returns a list, ended by NULL, of the files that COUNT PATHS name (km_points_file); or NULL if
+ * memory is short. km_points_files_free frees the list.
  */
 char **km_points_files(const char *const *paths, size_t count);
 void km_points_files_free(char **files);
@@ -76,17 +77,17 @@ bool km_points_use_fixed_point(km_points *points, app_problem *problem);
 
 /*
  * Converts POINTS, which are unsigned bytes, to real features, so that their centroids may have any
- * values. If DIRECTORY is not NULL, they are stored in a nameless file there. Collective; on false
- * all ranks have the same problem. The caller frees POINTS in either case.
+ * values. If DIRECTORY is not NULL, the converted points are stored in a nameless file there.
+ * Collective; on false all ranks have the same problem. The caller frees POINTS in either case.
  */
 bool km_points_use_reals(km_points *points, const char *directory, MPI_Comm comm,
                          app_problem *problem);
 
 /*
  * Scales the rows of POINTS to length 1, as real features, and lets their centroids be scaled to
- * length 1, too. Bytes are converted like above. Half a squared distance is then 1 minus the
- * cosine. Reports a problem if a row is 0. Collective; on false all ranks have the same problem.
- * The caller frees POINTS in either case.
+ * length 1, too. Bytes are converted first, as by km_points_use_reals. Half a squared distance is
+ * then 1 minus the cosine. Reports a problem if a row is 0. Collective; on false all ranks have the
+ * same problem. The caller frees POINTS in either case.
  */
 bool km_points_use_cosine(km_points *points, const char *directory, MPI_Comm comm,
                           app_problem *problem);

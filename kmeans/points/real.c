@@ -142,7 +142,7 @@ static void set_scales(km_real *real, const double *measures, bool rounded, size
         real->units[d] = ldexp(1, real->bits - exponent_of(real->units[d] * real->scale));
 }
 
-/* Returns the bits of a summand with which sums of weight TOTAL fit 62 bits. */
+/* Returns the bits of a summand, at most 50, with which sums of weight TOTAL fit 62 bits. */
 static int bits_of_summand(uint64_t total) {
     int bits = BITS - exponent_of((double)total);
     return bits < 50 ? bits : 50;

@@ -70,7 +70,10 @@ static bool find_range(const km_points *points, const double *weights, const cha
     return bound_sum(points, weights, range, comm, problem);
 }
 
-/* Returns how many fractional bits the integer weights have. */
+/*
+ * Returns how many fractional bits the integer weights have. The number is negative if they are
+ * rounded to multiples of a power of two above 1, because their sum is too large.
+ */
 static int choose_bits(const km_points *points, const weights_range *range) {
     const double most = largest_sum(points);
     int bits;

@@ -113,8 +113,9 @@ static void insert_if_near(struct word *word, size_t per_word, struct near candi
 }
 
 /*
- * Reads all features and inserts them. PLACES maps each centroid to the index of its word, or, if
- * the word is not selected, to the number of selected words.
+ * Reads all features, and inserts the rows of selected words into the words' lists. PLACES maps
+ * each centroid to the index of its word, or, if the word is not selected, to the number of
+ * selected words.
  */
 static bool scan_features(struct exemplars *these, const size_t *places, uint8_t *features,
                           app_problem *problem) {

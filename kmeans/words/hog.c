@@ -111,7 +111,7 @@ void hog_describe(hog_shape shape, const uint8_t *pixels, size_t patch, uint8_t 
     call_once(&gradients_once, compute_gradients);
     add_gradients(&(histograms){(int)shape.cells, (int)shape.bins, sums}, pixels, patch);
     float length = length_of(sums, size);
-    /* The length of gradients of one grey level everywhere, all in one direction. */
+    /* The length of the sums if every pixel's gradient is one grey level, all in one direction. */
     float faint = (float)(patch * patch) / (float)shape.cells;
     float presence = length / (length + faint);
 

@@ -10,9 +10,9 @@
  * within the patch (edge pixels are repeated outward). Its length is shared linearly between the
  * two nearest orientations and the four nearest cells. The sums are normalised with L2-Hys: to
  * length 1, clipped at 0.2, and to length 1 again. Then they are scaled by L / (L + F), where L is
- * their original length and F is their length if all gradients are of one grey level, so that noise
- * stays faint and a uniform patch gives zeros. Finally they are multiplied by 512, rounded, and
- * limited to 255.
+ * the original length of the sums and F is the length of the sums of a patch whose gradients are
+ * all one grey level in one direction, so that noise stays faint and a uniform patch gives zeros.
+ * Finally they are multiplied by 512, rounded, and limited to 255.
  */
 #ifndef COLL_KMEANS_WORDS_HOG_H
 #define COLL_KMEANS_WORDS_HOG_H

@@ -29,9 +29,9 @@ void svm_free(svm_rows *rows);
 bool svm_train(svm_rows *rows, double cost, const char *model, app_problem *problem);
 
 /*
- * Trains on all rows except for one in KEPT_OF, chosen at random but always the same, and
- * classifies the rows left out: *CORRECT of *KEPT are classified correctly. This allows choosing a
- * cost without the test data.
+ * Trains on all rows except for about one in KEPT_OF, chosen at random but always in the same way,
+ * and classifies the rows left out: *CORRECT of *KEPT are classified correctly. This allows
+ * choosing a cost without the test data.
  */
 bool svm_validate(svm_rows *rows, double cost, uint64_t kept_of, size_t *kept, size_t *correct,
                   app_problem *problem);
