@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collective OPERATION SPEC BYTES [REPEATS]: makes REPEATS (1) calls of OPERATION ("allgather") in
- * a row, with libcoll's algorithm SPEC ("ring"), or with the MPI library if SPEC is "mpi". The root
- * is rank 0. Prints the simulated seconds of one call until the last rank has finished it, and
- * libcoll's choice if SPEC is "auto" (except for alltoallvs). With VERIFY in the environment it
- * first compares the results with the MPI library's, which only works if ranks don't share buffers.
+ * collective OPERATION SPEC BYTES [REPEATS]: makes REPEATS calls (default 1) of OPERATION
+ * ("allgather") in a row, with libcoll's algorithm SPEC ("ring"), or with the MPI library if SPEC
+ * is "mpi". The root is rank 0. Prints the simulated seconds of one call until the last rank has
+ * finished it, and libcoll's choice if SPEC is "auto" (except for alltoallvs). With VERIFY in the
+ * environment it first compares the results with the MPI library's, which only works if ranks don't
+ * share buffers.
  *
  * BYTES is the total size. Operations with blocks divide BYTES into blocks of at least one byte. In
  * an alltoallv no block is longer than this; in a sparse_alltoallv a rank has blocks of this size
@@ -198,7 +199,8 @@ static void verify(const struct operation *operation, const call *c) {
 
 /*
  * SMPI's copy of Open MPI's decision function divides by a reduction's number of elements, but
- * libcoll makes an empty reduction to find out whether MPI accepts its operation.
+ * libcoll makes an empty reduction to find out whether MPI accepts the operation. So empty
+ * reductions return at once here.
  */
 int __real_PMPI_Allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm);

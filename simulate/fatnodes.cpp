@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A cluster of no paper: NODES (128) hosts f0, f1, ... of 64 cores on one switch, over TCP. Nothing
- * is fitted. The defaults are round figures for 10 Gbit/s Ethernet, and may be set:
+ * is fitted. Environment variables, with their defaults in parentheses, which are round figures for
+ * 10 Gbit/s Ethernet:
  *   RATE_GBIT (10)       rate of each host's link, which all its ranks share
  *   LATENCY_US (20)      from host to host
  *   OVERHEAD_US (3)      a processor's time for each send and each receive, to or from another host

@@ -8,10 +8,11 @@
  * "nbc" (MPI_Ialltoall), or "dcp" with the number of dedicated processors in COLL_DCP, which are
  * some of the ranks. Prints the microseconds of a round.
  *
- * Computing takes 5 log2(SIDE) operations a number, at GFLOPS (1) billion operations a second:
- * about what FFTW reached on a core at the paper's time. The numbers are made up; the transposed
- * numbers are verified. If the number of ranks doesn't divide the fields evenly, blocks are rounded
- * up, but computing is not.
+ * The simulated computation takes 5 log2(SIDE) operations for each complex number, at GFLOPS
+ * billion operations a second (an environment variable; default 1, about what FFTW reached on a
+ * core when Sancho, Kerbyson and Barker wrote about the cluster of infiniband.cpp). The fields'
+ * numbers are made up; the transposed numbers are verified. If the number of ranks doesn't divide
+ * the fields evenly, blocks are rounded up, but computing is not.
  */
 #include "simulate/clock.h"
 

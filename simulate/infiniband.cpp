@@ -4,11 +4,12 @@
  * each, which share one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.
  *
  * NODES (1024; the paper has 256) hosts i0, i1, ... of four cores. Latency and speed are the
- * paper's. Fitted to its curve over the number of dedicated processors are
+ * paper's. Names in capitals are environment variables, with their defaults in parentheses. Fitted
+ * to the paper's curve over the number of dedicated processors are
  *   OVERHEAD_US (0.5)  a processor's time for each send and each receive, and
- *   PEER_NS (25)       added for each node beyond PEERS (16) with which the processor has
- *                      communicated in the last 10 ms: for searching queues for a match, and for
- *                      connections whose state the card doesn't hold.
+ *   PEER_NS (25)       added to that time for each node beyond PEERS (16) with which the processor
+ *                      has communicated in the last 10 ms: for searching queues for a match, and
+ *                      for connections whose state the card doesn't hold.
  */
 #include "zones.hpp"
 

@@ -4,8 +4,9 @@
  * of Social Images"): racks of 42 nodes, 1 Gbit/s to each node, 10 Gbit/s from each rack to the
  * core.
  *
- * NODES (151) hosts n0, n1, ...; UPLINK (10) is a rack's uplink speed in Gbit/s; if FULL_DUPLEX is
- * 0, both directions of an uplink share this speed. All links are SCALE (1) times slower.
+ * Environment variables, with their defaults in parentheses: there are NODES (151) hosts n0, n1,
+ * ...; UPLINK (10) is a rack's uplink speed in Gbit/s; if FULL_DUPLEX (1) is 0, both directions of
+ * an uplink share this speed; all links are SCALE (1) times slower.
  *
  * SimGrid shares a link among all outstanding messages, so a window of segments takes as long as
  * one segment of its size. Windows are therefore short here. (A link with one message at a time

@@ -4,9 +4,9 @@
  * ranks become dedicated processors, which don't return from MPI_Init. MPI_COMM_WORLD then consists
  * of the other ranks.
  *
- * A pass over a block takes VALUE_NS (2.5) nanoseconds for each number that it reads or writes: 8
- * bytes at half of the 6.4 GB/s that two cores of an Opteron's socket share. coll-popcg is linked
- * with --wrap for its four kinds of passes.
+ * A pass over a block takes VALUE_NS nanoseconds for each number that it reads or writes (an
+ * environment variable; default 2.5): 8 bytes at half of the 6.4 GB/s that two cores of an
+ * Opteron's socket share. coll-popcg is linked with --wrap for its four kinds of passes.
  */
 #include "simulate/clock.h"
 

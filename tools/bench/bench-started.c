@@ -53,7 +53,7 @@ typedef struct command {
     app_words words;
     const operation *operation;
     uint64_t bytes;
-    double work; /* as a multiple of the time of blocking */
+    double work; /* the time of the work, as a multiple of the time of the blocking call */
     bool compute;
     int reps;
     const char *json;

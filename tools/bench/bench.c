@@ -90,8 +90,10 @@ static double count_drops(const series *s) {
 }
 
 /*
- * Runs one contender once. Sets *SECONDS, *TOGETHER (whether all ranks began at the common start)
- * and *RESULT on all ranks.
+ * Runs one contender once. Sets *SECONDS (the time of the slowest rank) and *TOGETHER (whether all
+ * ranks began at the common start) to the same values on all ranks. Updates *RESULT: adds the
+ * processor time and the dropped packets if the ranks began together, and notes errors and wrong
+ * data.
  */
 static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
                     bool *together, bench_result *result) {
@@ -137,9 +139,9 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
 }
 
 /*
- * Calls run_once, and repeats the run with twice the lead as long as some rank got the announcement
- * too late. A run in time shortens the lead by 5 %: delays are rare, and with a long lead ranks
- * would wait for longer than a short run takes.
+ * Calls run_once; while some rank gets the announcement too late, doubles the lead and repeats the
+ * run. A run in time shortens the lead by 5 %: delays are rare, and with a long lead ranks would
+ * wait for longer than a short run takes.
  */
 static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
                         bench_result *result) {

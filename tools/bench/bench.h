@@ -16,16 +16,17 @@
 typedef struct bench_settings {
     const operation *operation;
     int root;
-    int warmups;     /* rounds that don't count */
-    int least, most; /* counted rounds */
-    double seconds;  /* after LEAST rounds, end a size once its rounds have taken this long */
-    double steady;   /* also end a size after LEAST rounds if all medians are known to within this
-                        share of their values */
-    double hopeless; /* a rival this many times slower than the best rival isn't repeated; 0: all
-                        are repeated */
-    double give_up;  /* the same factor for libcoll's algorithms, except auto, and for the library's
-                        default; 0: all are repeated */
-    bool verify;     /* check the received data after every run */
+    int warmups;       /* rounds that don't count */
+    int least, most;   /* counted rounds */
+    double seconds;    /* after LEAST rounds, end a size once its rounds have taken this long */
+    double steady;     /* also end a size after LEAST rounds if all medians are known to within this
+                          share of their values */
+    double hopeless;   /* a rival this many times slower than the best rival isn't repeated; 0: all
+                          are repeated */
+    double give_up;    /* a contender among libcoll's algorithms, except auto, and the library's
+                          default that is this many times slower than the fastest of them isn't
+                          repeated; 0: all are repeated */
+    bool verify;       /* check the received data after every run */
     const char *drops; /* command that prints the number of packets dropped so far; or NULL */
 } bench_settings;
 

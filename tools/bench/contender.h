@@ -31,7 +31,8 @@ struct contender {
     MPI_Comm comm; /* a communicator of its own, because settings apply to a communicator */
     contender_run *run;
     bool nonblocking; /* for CONTENDER_RIVAL: a nonblocking call and a wait */
-    double behind;    /* slowdown relative to the fastest at the previous size; 0: unknown */
+    double behind;    /* time at the previous size as a multiple of the best time of comparable
+                         contenders (bench.c: give_up_hopeless); 0: unknown */
     bool left_out;    /* it is no longer run */
 };
 

@@ -32,10 +32,10 @@ typedef struct model {
 } model;
 
 /*
- * Makes M from S. A point is the minimum over the rounds of a pair, and the median of these minima
- * over all pairs. Curves and levels whose noise exceeds NOISE are marked noisy. L is half a round
- * trip less Os, Or and Ur. Beyond the measured sizes, L, gs and gr grow at the rate of a steady
- * stream.
+ * Makes M from S. A point is the median, over all pairs, of the minimum over a pair's rounds.
+ * Curves and levels whose noise exceeds NOISE are marked noisy. L is half a round trip less Os, Or
+ * and Ur. Beyond the measured sizes, L and gs grow at the rate of a steady stream, and gr at the
+ * rate of converging streams.
  */
 void model_make(const survey *s, double noise, model *m);
 

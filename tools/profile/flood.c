@@ -19,7 +19,7 @@ enum {
     DATAGRAM = 1400,         /* bytes, below every MTU */
     FIRST_STEP = 16 << 10,   /* bytes that all senders send in the first step */
     SOCKET_BUFFER = 4 << 20, /* bytes for the receiving socket; the system may grant fewer */
-    LOSSY_STEPS = 2          /* after which a flood ends */
+    LOSSY_STEPS = 2          /* lossy steps after which a flood ends */
 };
 
 /* A step is lossy if a smaller share of it arrives than this. */

@@ -18,7 +18,8 @@ enum {
     TAG_DEMAND = 11,
     TAG_DATA,
     WINDOW = 16,        /* messages of a stream that are under way */
-    STREAM = 384 << 10, /* bytes of a stream, within the following limits of its messages */
+    STREAM = 384 << 10, /* bytes of a stream; but a stream has at least LEAST_MESSAGES and at most
+                           MOST_MESSAGES messages */
     LEAST_MESSAGES = 2 * WINDOW,
     MOST_MESSAGES = 256,
     LONGEST_STREAMED = 32 << 10, /* bytes; for larger messages, only the wire limits a stream */
@@ -43,7 +44,11 @@ typedef struct demand {
     int bytes, count;
 } demand;
 
-/* A round takes as many samples of a figure at a size as fit into this time, at least one; s. */
+/*
+ * A round takes as many samples of a figure at a size as fit into this time, but at least one and
+ * at most MOST_SAMPLES; it takes one of PROBE_ARRIVAL, of PROBE_GAP, and in the first round of
+ * PROBE_MESSAGE; s.
+ */
 static const double BATCH = 2e-3;
 
 /*
