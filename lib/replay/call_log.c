@@ -28,7 +28,7 @@ static atomic_bool is_open;
 static FILE *file;
 static char path[4096 + 32];
 static int peers;
-static sum *sent; /* by rank */
+static sum *sent; /* what this process has sent to each rank */
 static uint64_t calls;
 static int64_t latest;
 

@@ -12,10 +12,11 @@
  *     end 1 400000 5300 0        calls, tick in femtoseconds, ticks after last call, lost calls
  *
  * A call has its communicator, "even" or "uneven" for counts that differ by rank, its root or -1,
- * bytes as in the report, but of all blocks in an uneven reduce_scatter, the ticks since the
- * previous call, and the ticks inside it. The line "start" is the same for the start of a
- * nonblocking or persistent call, whose end is not recorded.
- * The caller must let only one thread at a time call these functions, except coll_call_log_is_open.
+ * bytes as in the report (in an uneven call, except an alltoall or one among neighbours, of this
+ * rank's own data or block, or of all blocks in a reduce_scatter), the ticks since the previous
+ * call, and the ticks inside it. The line "start" is the same for the start of a nonblocking or
+ * persistent call, whose end is not recorded. The caller must let only one thread at a time call
+ * these functions, except coll_call_log_is_open.
  */
 #ifndef COLL_LIB_REPLAY_CALL_LOG_H
 #define COLL_LIB_REPLAY_CALL_LOG_H
@@ -40,8 +41,8 @@ typedef struct coll_recorded_call {
 
 /*
  * Creates DIRECTORY, if need be, and in it the file of RANK, one of RANKS. Returns MPI_ERR_FILE
- * with a text, also if that file exists already, since records of two jobs must not mix;
- * MPI_ERR_ARG if the path is too long.
+ * with a text if that fails, or if that file exists already, since records of two jobs must not
+ * mix; MPI_ERR_ARG if the path is too long.
  */
 int coll_call_log_open(const char *directory, int rank, int ranks);
 
@@ -60,8 +61,9 @@ void coll_call_log_call(uint64_t comm, bool started, const coll_recorded_call *c
 void coll_call_log_sent(int to, uint64_t bytes);
 
 /*
- * Writes what is left, and closes the file. SITE and RACK are -1 if unknown; LOST is the number of
- * calls that could not be written. Prints a line on stderr if the file is not complete.
+ * Writes the last lines (messages sent, place, end), and closes the file. SITE and RACK are -1 if
+ * unknown; LOST is the number of calls that could not be written. Prints a line on stderr if the
+ * file is not complete.
  */
 void coll_call_log_close(int site, int rack, double nanoseconds_per_tick, uint64_t lost);
 

@@ -293,8 +293,8 @@ coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t
 }
 
 /*
- * Simulates PLAN, the plan of CHOICE. Returns false if there is no planner, or the plan has too
- * many events.
+ * Simulates PLAN, the plan of CHOICE. Returns false if PLAN has no planner or too many events, or
+ * after an error.
  */
 static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
                      const int64_t starts[], int64_t ends[]) {
@@ -403,7 +403,7 @@ int coll_cluster_replay(coll_cluster_choice *choice, coll_job_call *const calls[
 
 double coll_cluster_time_alone(coll_cluster_choice *choice, size_t bytes) {
     if (choice->known)
-        return choice->known_seconds; /* an estimate takes milliseconds: one for all sizes */
+        return choice->known_seconds; /* an estimate takes milliseconds, so one serves all sizes */
     const coll_cluster_plan plan = coll_cluster_plan_of(choice, bytes);
     return plan.shape.bytes > 0 ? estimate(choice, &plan, bytes) : 0;
 }

@@ -64,22 +64,23 @@ coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_g
 typedef struct coll_cluster_plan {
     coll_shape shape;
     coll_values values;
-    const coll_algorithm *algorithm; /* NULL: reduce and scatter */
+    const coll_algorithm *algorithm; /* NULL: a reduce to rank 0, and then a scatter */
     const coll_planner *planner;     /* NULL: the algorithm has no plan */
-    double factor;                   /* the call takes the simulated time multiplied by this */
+    double factor; /* by which the simulated time after the last arrival is multiplied */
 } coll_cluster_plan;
 coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t bytes);
 
 /*
- * Lets the members of CHOICE's group make CALLS. Each enters its call when it has computed since it
- * left its last one, at NOW[rank], s. Sets STARTS and ENDS to the times at which the members enter
- * and leave, and NOW to ENDS.
+ * Lets the members of CHOICE's group make CALLS. A member left its previous call at NOW[rank], s,
+ * computes for the BEFORE seconds of its new call, and then enters this call. Sets STARTS and ENDS
+ * to the times at which the members enter and leave, and NOW to ENDS.
  */
 int coll_cluster_replay(coll_cluster_choice *choice, coll_job_call *const calls[], double now[],
                         double starts[], double ends[]);
 
-/* Returns the estimated seconds of a call of BYTES that all members enter at the same time, or the
- * seconds of an earlier call of CHOICE, since all calls of a choice are of one size class. */
+/* Returns the estimated seconds of a call of BYTES that all members enter at the same time. If
+ * CHOICE already has an estimate for another call, returns that estimate: all calls of a choice are
+ * of one size class. */
 double coll_cluster_time_alone(coll_cluster_choice *choice, size_t bytes);
 
 #endif

@@ -47,7 +47,7 @@ typedef struct written_call {
     const coll_cluster_choice *choice;
     const coll_job_call *call;
     const coll_plan *plan;
-    long begin;           /* the label of its begin */
+    long begin;           /* the label of the call's begin */
     round_labels *labels; /* of the rounds under way */
     coll_step *steps;     /* scratch memory for a round */
     coll_network network;

@@ -404,11 +404,11 @@ void COLL_Record_free(COLL_Record *record) {
 /* A walk through a record. */
 typedef struct walk {
     const COLL_Record *record;
-    size_t *next; /* call of each rank */
+    size_t *next; /* index of each rank's next call */
     int *waiting; /* for each communicator: number of members whose next call is on it */
     int *ready;   /* the communicators on which all members wait */
     int ready_count;
-    coll_job_call **calls; /* of the members */
+    coll_job_call **calls; /* memory for the calls of a group's members */
 } walk;
 
 /* Notes that RANK waits for its next call, if it has one. */
@@ -471,8 +471,9 @@ int coll_job_walk(const COLL_Record *record, coll_job_visit *visit, void *contex
     return code;
 }
 
-/* Sets the bytes of one collective's calls to their mean, and their NUMBER to the collective's
- * number, which is counted in CONTEXT. */
+/* Sets the bytes of one collective's calls to their mean or, if an alltoall or a reduce_scatter has
+ * uneven counts, to the mean block, and their NUMBER to the collective's number, which is counted
+ * in CONTEXT. */
 static int unify_bytes(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
     const coll_operation operation = calls[0]->operation;
     const bool all_blocks =

@@ -33,7 +33,7 @@ typedef struct coll_job_call {
     int root;       /* in the communicator; or COLL_NO_ROOT */
     bool uneven;    /* counts differ by rank */
     int64_t number; /* of the call in the job, from 0; the same on all ranks */
-    size_t bytes;   /* of the data or a block: the mean over the ranks, so it is the same on all */
+    size_t bytes;   /* of the data or a block; after coll_job_unify the mean over the ranks */
     double before;  /* s from the previous call to this one */
     double inside;  /* s */
 } coll_job_call;
@@ -83,8 +83,9 @@ typedef int coll_job_visit(void *context, const coll_job_group *group,
                            coll_job_call *const calls[]);
 int coll_job_walk(const COLL_Record *record, coll_job_visit *visit, void *context);
 
-/* Sets the bytes of the calls of each collective to the mean over its ranks, and their NUMBER to
- * the number of the collective. Returns the errors of coll_job_walk. */
+/* Sets the bytes of the calls of each collective to the mean over its ranks (in an alltoall or a
+ * reduce_scatter with uneven counts: to the mean block), and their NUMBER to the number of the
+ * collective. Returns the errors of coll_job_walk. */
 int coll_job_unify(const COLL_Record *record);
 
 #endif

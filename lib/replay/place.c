@@ -74,7 +74,7 @@ static void add_messages(search *now, int rank, int except, double sign) {
 }
 
 /* Adds the load of GROUP's collectives, times SIGN, to the link of a UNIT that has SOME of GROUP's
- * ranks. There is no load if SOME is 0 or all of these ranks. */
+ * ranks. There is no load if SOME is 0 or the number of all ranks of GROUP. */
 static void add_collectives(search *now, int kind, int unit, int group, int some, double sign) {
     if (some == 0 || some == now->record->groups[group].ranks)
         return;
@@ -301,7 +301,8 @@ static bool list_groups(search *now) {
     now->groups = malloc((from[now->ranks + 1] + 1) * sizeof *now->groups);
     if (!now->groups)
         return false;
-    /* FROM[rank + 1] is where the rank's next group goes, and at the end where the list ends. */
+    /* FROM[rank + 1] is where the rank's next group goes and, after the loop, where the rank's list
+     * ends. */
     for (int group = 0; group < count; group++)
         for (int i = 0; i < groups[group].ranks && is_counted(now, group); i++)
             now->groups[from[groups[group].members[i] + 1]++] = group;

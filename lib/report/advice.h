@@ -21,8 +21,8 @@ typedef struct coll_advice {
     const char *setting;        /* what to do */
 } coll_advice;
 
-/* Writes at most COLL_ADVICE_MOST recommendations, which refer to ALL, and returns their number. To
- * be called in the C locale. */
+/* Writes at most COLL_ADVICE_MOST recommendations, which have pointers into ALL, and returns their
+ * number. To be called in the C locale. */
 int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOST]);
 
 /* Returns the name of the late host in ONE, or of the host of the rank in ONE. */

@@ -56,9 +56,9 @@ typedef struct event {
     int64_t last_entered;   /* ns */
     int64_t second_entered; /* the latest of all other ranks */
     int64_t first_entered;  /* the earliest of all ranks */
-    int64_t other_entered; /* the latest of the ranks on other hosts than LAST's; INT64_MIN: none */
-    int64_t last_outside;  /* of LAST */
-    double outside;        /* s, the sum of all ranks; negative: unknown of some rank */
+    int64_t other_entered;  /* the latest on another host than LAST's; INT64_MIN: there is none */
+    int64_t last_outside;   /* ns from the end of LAST's previous event to its entry; -1: unknown */
+    double outside; /* the same for all ranks, added up, in s; negative: unknown for some rank */
     double entered, inside; /* sums of all ranks: s from FIRST to the entry, and s inside */
     int64_t first;          /* the entry, in ns, of the arrival that was added first */
 } event;
@@ -113,8 +113,8 @@ static bool enlarge(coll_arrivals *all) {
     return true;
 }
 
-/* Returns the event on the communicator of SERIES with NUMBER, of which PART is known; NULL if out
- * of memory. */
+/* Returns event NUMBER on the communicator of SERIES; adds it if it is new, with the operation and
+ * the entry of PART, a rank's part in it. Returns NULL if out of memory. */
 static event *find_event(coll_arrivals *all, const coll_job_series *series, uint64_t number,
                          const coll_recorded_call *part) {
     if (all->count == all->room && !enlarge(all))
@@ -274,7 +274,7 @@ static int find_most_frequent(const series *of, bool hosts, int counts[], int *t
  * Sets FOUND to the rank, or the host if HOSTS, that was last most often. Returns whether it stands
  * out: with N candidates (N is 2 if HOSTS) it was last in at least 1/2 + 1/(2 N) of the events; its
  * median lateness is more than CERTAIN times the clocks' ERROR and arose mostly outside the calls;
- * and its lateness is a large share of the time in calls.
+ * and the sum of its lateness is at least MATTERS of a rank's time in these events.
  */
 static bool stands_out(const series *of, bool hosts, const scratch *memory, coll_lateness *found) {
     const double candidates = hosts ? 2 : found->ranks;
@@ -310,7 +310,8 @@ static bool is_own_fault(const event *one) {
 }
 
 /* Returns the period, in seconds, of the events in which WHO was late by at least LEAST seconds
- * through its own fault; 0 if there is none. */
+ * through its own fault; 0 if there are fewer than OFTEN such events, or if they have no fixed
+ * period. */
 static double period_of(const series *of, int who, double least, double between[]) {
     int64_t before = INT64_MIN;
     int count = 0;
@@ -331,9 +332,10 @@ static double period_of(const series *of, int who, double least, double between[
 
 /*
  * Sets FOUND to the rank whose own delays have the largest sum. Returns whether the rank stands
- * out: it has at least OFTEN such delays, and they are most of the lateness of all ranks. A delay
- * counts at most as much as the rank's OFTENth longest, so that a few long delays don't make a rank
- * stand out.
+ * out: it has at least OFTEN such delays, whose sum is at least MAINLY of the lateness of all ranks
+ * and MATTERS of a rank's time in these events, and the OFTENth longest is more than CERTAIN times
+ * the clocks' error. A delay counts at most as much as the rank's OFTENth longest, so that a few
+ * long delays don't make a rank stand out.
  */
 static bool is_late_at_times(const series *of, const scratch *memory, coll_lateness *found) {
     double *sums = memory->sums, *late = memory->numbers, all = 0;

@@ -58,8 +58,8 @@ typedef struct coll_lateness {
     int late_ranks; /* if the work moves: how many are last in turn */
     double period;  /* s between the delays of a rank that is late at times; 0: irregular */
     bool waits;     /* no rank leaves before the last has entered: WAITING is valid */
-    double inside, waiting; /* s, sums of all ranks: in these events, and in them until the last
-                               rank entered */
+    double inside, waiting; /* s, summed over all ranks: the time in these events, and the part of
+                               it before the last rank entered */
 } coll_lateness;
 
 /*

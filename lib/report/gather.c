@@ -44,8 +44,9 @@ typedef struct hello {
 enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
 
 /* A message has the rows, then the series of each communicator, followed by its events, and then
- * the TCP connections. The sizes of all are multiples of 8, so that all are aligned. Events: times
- * are on the sender's clock, and rows are the sender's. */
+ * the TCP connections. The sizes of all these elements are multiples of 8, so that they are
+ * aligned. Until translate_events converts them, events have times on the sender's clock and
+ * indices of the sender's rows. */
 static coll_recorded_call *events_on(coll_job_series *comm) {
     return (void *)(comm + 1);
 }
@@ -116,8 +117,8 @@ static int place_in(const coll_report_group *group, int rank) {
 
 /*
  * Packs the communicators that have events into the memory at TO, with their latest events: at most
- * MOST in all, which the communicators share. Sets the numbers of both in OWN, which were upper
- * limits. Returns the end of the packed data.
+ * MOST in all, which the communicators share. Sets the numbers of communicators and events in OWN,
+ * which were upper limits, to those that were packed. Returns the end of the packed data.
  */
 static void *pack_events(int rank, const int16_t row_of[], int64_t most, void *to, hello *own) {
     const double tick = coll_report_tick();

@@ -14,9 +14,10 @@
 /* All ranks together keep at most MOST calls, but each rank may keep LEAST. */
 enum { MOST = 1 << 18, LEAST = 64 };
 
-/* The calls of a communicator that all ranks which have calls here have kept: FROM to TO - 1. */
+/* The calls of a communicator that all ranks which have sent calls on it have kept: calls FROM to
+ * TO - 1. */
 typedef struct kept_range {
-    int joined; /* how many ranks these are */
+    int joined; /* how many ranks have sent calls on the communicator */
     int64_t from, to;
 } kept_range;
 
@@ -112,7 +113,8 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, size_t left, const coll_j
                                 .before = (double)part->entered,
                                 .inside = (double)part->left};
         own->call_count++;
-        /* On other ranks the call may not have failed. */
+        /* On other ranks the call may not have failed, so neither it nor earlier calls are
+         * replayed. */
         if (part->operation == COLL_RECORDED_FAILURE && kept->from <= number)
             kept->from = number + 1;
     }
@@ -334,8 +336,8 @@ static void move_to_replay(coll_report_row *row, const row_times *times, const f
 }
 
 /*
- * Sets the savings of ROW from the replay, unless autotuning has measured them or DCPs ran the
- * calls.
+ * Sets the savings of ROW from the replay, unless autotuning has measured some of them or DCPs ran
+ * the calls.
  */
 static void set_saved(coll_report_row *row, const row_times *times, const findings *found) {
     if (row->source == COLL_REPORT_MEASURED || row->source == COLL_REPORT_MIXED ||

@@ -35,9 +35,9 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, size_t left, const coll_j
 /*
  * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of
  * TOPO with the costs of PROFILE. Sets the savings of each of the COUNT ROWS that has such calls,
- * unless autotuning has measured these savings or dedicated processors ran the calls. ROWS are sums
- * over all ranks, after coll_report_finish_saved. Returns false, and leaves ROWS as they are, if
- * the calls can't be replayed. To be called once.
+ * unless autotuning has measured some of these savings or dedicated processors ran the calls. ROWS
+ * are sums over all ranks, after coll_report_finish_saved. Returns false, and leaves ROWS as they
+ * are, if the calls can't be replayed. To be called once.
  */
 bool coll_job_calls_replay(coll_job_calls *all, double limit, const coll_topo *topo,
                            const coll_profile *profile, int count, coll_report_row rows[]);

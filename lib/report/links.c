@@ -37,8 +37,8 @@ typedef struct network {
     const coll_flow *flows;
     const int *rack_of;
     double *left, *entered; /* bytes that each host has sent and received */
-    double rate[2];         /* usual, of hosts and of uplinks; 0: unknown */
-    double loss;            /* limit of the share that is lost */
+    double rate[2];         /* usual bytes/s of hosts' links and of uplinks; 0: unknown */
+    double loss;            /* limit of the share of segments that TCP sends again */
 } network;
 
 static bool passes(const network *of, const coll_flow *flow, const element *link) {
@@ -129,8 +129,8 @@ static double usual(int count, double values[]) {
 typedef bool stands_out(const network *of, const element *link, const element *without);
 
 /* Returns the link among the COUNT LINKS that alone explains all links that stand out by TEST: they
- * don't stand out without its flows. Returns NULL if no link does, or several links do. Overwrites
- * LINKS. */
+ * don't stand out if its flows are left out. Returns NULL if no link, or more than one, explains
+ * them all. Overwrites LINKS. */
 static const element *find_cause(const network *of, stands_out *test, int count, element links[]) {
     int bad = 0;
     const element *cause = NULL;
@@ -149,9 +149,9 @@ static const element *find_cause(const network *of, stands_out *test, int count,
     return cause;
 }
 
-/* Lists the links of all hosts, and the uplinks of racks of several hosts, as a single host's link
- * can't be told from its rack's uplink; returns their number. If TWICE, each direction is an
- * element. */
+/* Lists the links of all hosts, and the uplinks of racks of several hosts, as the link of a rack's
+ * only host can't be told from the rack's uplink. Returns the number of elements. If TWICE, each
+ * direction is an element. */
 static int list_links(const network *of, int racks, bool twice, element links[]) {
     int count = 0;
     for (int kind = 0; kind < 2; kind++)

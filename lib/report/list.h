@@ -8,8 +8,8 @@
 
 /*
  * Inserts NEXT, of SIZE bytes, into the *COUNT elements of LIST, behind all elements that COMPARE
- * does not order after NEXT. LIST has room for MOST elements: if it is full, the last element is
- * dropped, or NEXT if it would be behind that element.
+ * does not order after NEXT. LIST has memory for MOST elements: if LIST is full, the last element
+ * is dropped, or NEXT if its place would be behind the last element.
  */
 static inline void coll_list_insert(void *list, int *count, int most, const void *next, size_t size,
                                     int (*compare)(const void *, const void *)) {

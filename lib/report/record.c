@@ -16,8 +16,8 @@
 
 enum { CLASSES = 1024, GROUPS = 256 };
 
-/* Communicators that are freed after fewer calls, or without kept calls, are forgotten: there may
- * be many of them. */
+/* Communicators that are freed after fewer calls than this, or without kept calls, are forgotten:
+ * there may be many of them. */
 enum { WORTH_KEEPING = 8 };
 
 _Atomic coll_report_state coll_report_is;
@@ -28,7 +28,8 @@ static uint64_t first_ticks, first_nanoseconds;
 static MPI_Group world_group = MPI_GROUP_NULL;
 static int comm_key = MPI_KEYVAL_INVALID;
 
-/* Held while a communicator's record is found or made, by no thread that holds the next one. */
+/* Held while a communicator's record is found or made. A thread that holds LOCK, below, must not
+ * take it. */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
 /* Guards all that follows. */
@@ -49,7 +50,8 @@ static _Thread_local coll_report_class *current;
 static _Thread_local size_t current_bytes;
 static _Thread_local bool current_served;
 
-/* The communicators that this thread used last; valid until any is freed. */
+/* The communicators that this thread used last. All entries become invalid when any communicator is
+ * freed. */
 enum { RECENT = 8 };
 static atomic_uint gone;
 static _Thread_local struct {
@@ -350,8 +352,8 @@ static bool is_wrong_argument(int code) {
     return found;
 }
 
-/* Counts a call on ONE that has failed: on other ranks it may not have failed, and the nth call is
- * the same on all ranks. */
+/* Counts a call on ONE that has failed, so that the nth call remains the same on all ranks: on
+ * other ranks the call may not have failed. */
 static void count_failure(coll_report_comm *one, uint64_t began, uint64_t now) {
     pthread_mutex_lock(&lock);
     if (!one->numbered)
@@ -450,8 +452,8 @@ int coll_report_begin_recording(MPI_Comm world) {
     return code;
 }
 
-/* Closes the call log, with this rank's place if libcoll has set up MPI_COMM_WORLD. The lock is
- * held. */
+/* Closes the call log, with this rank's place if libcoll has set up a communicator of all ranks.
+ * The lock is held. */
 static void close_log(void) {
     int all = 0, rank = 0;
     const coll_place *place = NULL;

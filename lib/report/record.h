@@ -31,7 +31,7 @@ typedef struct coll_report_group {
     uint64_t hash; /* of MEMBERS */
     int ranks;
     int *members;           /* ranks in the job's MPI_COMM_WORLD */
-    uint64_t comms;         /* how many communicators of these ranks have an id; the same on all */
+    uint64_t comms;         /* number of communicators with an id; the same on all members */
     coll_topo topo;         /* no places until libcoll sets up a communicator of these ranks */
     coll_job_cache *common; /* has the profile; NULL without places */
 } coll_report_group;
@@ -63,7 +63,7 @@ typedef struct coll_report_comm {
     uint64_t id;   /* the same on all ranks; 0: unknown */
     coll_report_group *group;
     uint64_t calls;             /* blocking calls so far: the nth one is the same on all ranks */
-    coll_recorded_call *events; /* the nth is at n % ROOM */
+    coll_recorded_call *events; /* the nth call is at index n % ROOM */
     size_t room;                /* of EVENTS, a power of two; 0: none are kept */
 } coll_report_comm;
 
@@ -92,7 +92,8 @@ extern _Atomic coll_report_state coll_report_is;
  * after an error, nothing is recorded. Local.
  */
 int coll_report_begin_recording(MPI_Comm world);
-/* Ends recording, or decides that nothing is recorded. Closes the call log, if one is open. */
+/* Ends recording or, while COLL_REPORT_UNDECIDED, decides that no call is recorded. Closes the call
+ * log, if one is open. */
 void coll_report_end_recording(void);
 
 /*

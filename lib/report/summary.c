@@ -355,7 +355,7 @@ bool coll_summary_print(FILE *stream, const void *summary) {
 
 /* --- JSON --- */
 
-/* Prints a member of an object that others follow. */
+/* Prints a member of an object, and the comma before the next member. */
 static void print_json_text(FILE *stream, const char *key, const char *text) {
     fprintf(stream, "\"%s\": ", key);
     coll_json_write_string(stream, text);
