@@ -29,7 +29,7 @@ typedef struct stage_traffic {
     coll_route route;
     coll_pool_groups leaving;
     uint64_t *send_counts, *receive_counts; /* pairs to and from each partner */
-    MPI_Request *requests;                  /* of the counts, receives first */
+    MPI_Request *requests;                  /* for the counts: receives, then sends */
     int *peers;
     size_t bytes; /* bytes charged to the pool for the arrays */
 } stage_traffic;
@@ -51,7 +51,7 @@ typedef struct exchange {
     int *peers;
     size_t *arriving; /* pairs in each segment to receive */
     bool *arrived;
-    size_t bytes; /* bytes charged to the pool for all of these */
+    size_t bytes; /* bytes charged to the pool for the buffers and arrays above */
     int error;    /* this rank's error, unknown to the others until the next agreement */
     bool broken;  /* communication failed: MPI may still use the memory, so none is freed */
 } exchange;

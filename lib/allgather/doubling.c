@@ -4,11 +4,11 @@
  * ceil(log_r p) rounds.
  *
  * Blocks are counted from a rank's own block to the end of the line, and then from the start of the
- * line. In a round of distance d, a power of r, a rank sends to the ranks d, 2 d, ..., (r - 1) d
- * places before it, and receives from the ranks d, 2 d, ... places behind it the blocks that they
- * have, except blocks p or more places away, which it has already. So a round has r - 1 messages
- * from every rank and to it. A larger radix takes fewer rounds with more messages and the same
- * number of bytes; by default the cost model chooses it.
+ * line. In a round of distance d, a power of r, a rank sends its blocks to the ranks d, 2 d, ...,
+ * (r - 1) d places before it, and receives the blocks of the ranks d, 2 d, ..., (r - 1) d places
+ * behind it. Blocks that the receiver already has, p or more places behind it, are not sent. So a
+ * round has r - 1 messages from every rank and to it. A larger radix takes fewer rounds with more
+ * messages and the same number of bytes; by default the cost model chooses it.
  *
  * - bruck: the distances rise from 1. A rank has the blocks next to its own, so it sends them in
  *   one piece, or two; but the longest messages go farthest.

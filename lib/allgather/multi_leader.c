@@ -5,18 +5,18 @@
  *
  * 1. The ranks of each node exchange their blocks in pairs, twice as far apart each time, so that
  *    all of them have the node's blocks.
- * 2. In each round groups of k runs of nodes (the radix) exchange the blocks that they have: every
- *    node receives the blocks of the k - 1 other runs, and its ranks divide the messages among
- *    themselves.
+ * 2. In each round groups of k runs of nodes (k is the radix) exchange the blocks that they have:
+ *    every node receives the blocks of the k - 1 other runs, and its ranks divide the messages
+ *    among themselves.
  * 3. The ranks of a node pass on to each other what they have received.
  *
  * lib/plan/multi_leader.h has the runs. A message has the blocks of a run, or of a few, and is
  * packed in scratch memory.
  *
- * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: every
- * block once to each rank inside the node, and once to each node from another; in rounds between
- * racks, every node of a rack receives, over the rack's uplink, all blocks that the rack lacks.
- * Memory: all blocks, which is why long calls use other algorithms.
+ * Steps: log_k N between N nodes of P ranks; ceil(log2 P) inside a node before the first of these,
+ * and again after each. Bytes: every block once to each rank inside the node, and once to each node
+ * from another; in rounds between racks, every node of a rack receives, over the rack's uplink, all
+ * blocks that the rack lacks. Memory: all blocks, which is why long calls use other algorithms.
  * Source: after Bienz, Gautam, Kharel: A locality-aware Bruck allgather, EuroMPI 2022.
  */
 #include "config.h"
@@ -27,7 +27,8 @@
 /* Upper limit of all blocks together, in bytes. */
 static const size_t BYTES_MOST = 4 << 20;
 
-/* A round being written. Its memory has the blocks that are sent, then those that are received. */
+/* A round being written. Its memory has the blocks that are sent, then the blocks that are
+ * received. */
 typedef struct draft {
     const coll_plan_args *args;
     coll_step *steps;

@@ -17,7 +17,7 @@
 #include "lib/pattern/binomial.h"
 #include "lib/plan/plan.h"
 
-enum { EXCHANGES = 2 }; /* of a rank with its neighbors, in a round */
+enum { EXCHANGES = 2 }; /* exchanges of a rank with its neighbors in a round */
 
 /* Returns a message of COUNT blocks, from FIRST on, to or from the rank at POSITION. */
 static coll_step block_message(const coll_plan_args *args, coll_step_kind kind, int position,

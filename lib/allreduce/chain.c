@@ -19,7 +19,7 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/plan/tuned.h"
 
-/* rounds of the window: results reach a rank two rounds after the rank before it has sent them */
+/* fewest rounds of the window: a rank receives a result two rounds later than the rank before it */
 enum { FEWEST = 3 };
 
 enum { ADDED, SENT, PASSED, SEGMENTS }; /* segments of a round's memory */

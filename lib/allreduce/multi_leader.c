@@ -4,20 +4,20 @@
  * many ranks per node.
  *
  * 1. The ranks of each node sum up by recursive doubling, so that all of them have the node's sum.
- * 2. In each round groups of k nodes (the radix) exchange their sums: every node receives the k - 1
- *    other sums, and its ranks divide the messages among themselves. With P ranks on each node and
- *    a radix of P + 1 a rank sends and receives one message in a round.
+ * 2. In each round groups of k nodes (k is the radix) exchange their sums: every node receives the
+ *    k - 1 other sums, and its ranks divide the messages among themselves. With P ranks on each
+ *    node and a radix of P + 1 a rank sends and receives one message in a round.
  * 3. The ranks of a node pass on to each other what they have received, and each adds up the k
  *    sums, in the order of the line.
  *
  * lib/plan/multi_leader.h has the groups. All ranks combine by the same tree, in the order of the
  * line. If operands must be combined in order, a run of ranks on one node counts as a node.
  *
- * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: k - 1
- * sums in a round to every node and from it, or up to twice as many from it if groups differ in
- * size. In rounds between racks the sums of all the rack's nodes cross its uplink; they are fewest
- * with a radix of 2: as few as with two_level. Memory: all sums that a rank receives, from other
- * nodes and from its own.
+ * Steps: log_k N between N nodes; ceil(log2 P) inside a node before the first of these, and again
+ * after each. Bytes: k - 1 sums in a round to every node and from it, or up to twice as many from
+ * it if groups differ in size. In rounds between racks the sums of all the rack's nodes cross its
+ * uplink. With a radix of 2 the fewest sums cross, as many as with two_level. Memory: all sums that
+ * a rank receives, from other nodes and from its own.
  * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019; for one rank on
  * each node, Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce, 2017.
  */
@@ -84,7 +84,7 @@ static void combine(draft *d, int before, int count) {
     d->at += (size_t)count * length;
 }
 
-/* Sends the data to the ranks of TURN, and receives the sum of a run from each of its sources. */
+/* Sends the data to the ranks of TURN, and receives the sum of a run from each source of TURN. */
 static void exchange(draft *d, const coll_leaders_turn *turn) {
     for (int i = 0; i < turn->sends; i++)
         coll_step_after(add_step(d, coll_step_send(turn->to[i], d->what.from, d->what.length)), 0,

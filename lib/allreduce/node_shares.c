@@ -8,8 +8,8 @@
  * ranks for each other node, these ranks divide that node's share (lib/plan/node_pairs.h).
  *
  * 1. Reduce-scatter inside: each rank gets the node's sums of the shares of the nodes that it
- *    serves. Each half of the node's ranks sends its contributions to the shares that the other
- *    half serves, then each quarter, and so on.
+ *    serves. First each half of the node's ranks sends the other half its contributions for the
+ *    shares that the other half serves; then the two quarters of each half do the same, and so on.
  * 2. Each rank sends these sums to the nodes that it serves, and adds the sums that these nodes
  *    send to its own contribution to its node's share.
  * 3. Allreduce inside, of the node's share, by recursive doubling: the share is then complete.
@@ -24,8 +24,8 @@
  * 2 m from every rank, and ceil(log2 P) shares; over an uplink 2 m (N - n) / N for each of a rack's
  * n nodes. Memory: about six segments for each round of the window, and a few shares of a segment.
  * Source: after Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication,
- * CLUSTER 2020, where the ranks at the same place of all nodes exchange; here each node has one
- * message for each other node.
+ * CLUSTER 2020, where the ranks at the same place of all nodes exchange; here a node's ranks divide
+ * the other nodes among themselves.
  */
 #include "config.h"
 

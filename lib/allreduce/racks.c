@@ -10,8 +10,10 @@
  * group. A rack passes the results that it receives around its ranks. Racks may have different
  * sizes: a rank sends its part of a piece to all ranks of the next rack whose parts overlap it.
  *
- * In turn (k, t) rack r sums up piece r - t of group k inside and forwards its sum; it receives the
- * result of piece r + 1 - t of group k - 1, forwards it, and passes it around its own ranks.
+ * In turn (k, t) rack r sums up piece r - t of group k inside and forwards its sum; it also handles
+ * the result of piece r + 1 - t of group k - 1: receives the result (except in turn 0, when the
+ * rack has it already), forwards it (except in the last turn of a group), and passes it around its
+ * own ranks.
  *
  * Steps: R (C + 1) turns for C groups. Bytes: in a rack of n ranks, each sends and receives
  * 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over each uplink 2 m (R - 1)/R in either
@@ -217,8 +219,8 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
     return count;
 }
 
-/* Writes hop HOP around the rack: receives parts, and sends the parts that the hop before has
- * received. */
+/* Writes hop HOP around the rack: receives parts, and sends the parts that were received in the hop
+ * before or, in hop 0, this rank's own. */
 static int hop_inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
                       coll_step steps[]) {
     int n = plan->ranks, count = receive_inside(plan, now, turn, hop, steps);

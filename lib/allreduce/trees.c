@@ -32,8 +32,8 @@ static void send_data(coll_trees_draft *d, int peer) {
 }
 
 /*
- * Adds the steps that receive PEER's sum into its own segment and combine it once step AFTER is
- * complete, too.
+ * Adds the steps that receive PEER's sum into SEGMENT and combine it with the data once step AFTER
+ * is complete, too.
  */
 static void receive_and_combine(coll_trees_draft *d, int peer, int segment, bool before,
                                 int after) {

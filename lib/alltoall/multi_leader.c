@@ -92,7 +92,8 @@ static coll_step *move_blocks(draft *d, size_t from, size_t at, int blocks, int 
     return copy;
 }
 
-/* Sends to each other rank of the node the blocks that it will forward, and then its own block. */
+/* Sends each other rank of the node one message: the blocks that the receiver will forward, and
+ * then the block for the receiver itself. */
 static void send_inside(draft *d) {
     for (int nth = 1; nth < d->pairs->ranks; nth++) {
         const int place = coll_node_pairs_beside(d->pairs, nth),

@@ -43,7 +43,7 @@ typedef struct equal_plan {
     size_t under_way;
     uint64_t segments; /* of a block */
     int even_racks;    /* number of racks, if all have equal size; else 0 */
-    coll_turn turns[]; /* if they do not */
+    coll_turn turns[]; /* this rank's turns, unless all racks have equal size */
 } equal_plan;
 
 /* --- Lengths --- */

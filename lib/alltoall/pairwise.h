@@ -6,7 +6,7 @@
 #include "lib/plan/plan.h"
 
 /* AHEAD: rounds in flight in addition to the rounds of the window; so few that messages of several
- * ranks which share an uplink fit its buffer. */
+ * ranks which share an uplink fit its buffer. ROUNDS_MOST: upper limit of the rounds in flight. */
 enum { COLL_PAIRWISE_AHEAD = 4, COLL_PAIRWISE_ROUNDS_MOST = 256 };
 
 /* Returns the bytes of a segment of long blocks. */

@@ -10,13 +10,14 @@
  *    and one of each for the odd turns. So two ranks can exchange long blocks at the same time
  *    although these blocks have different turns, and a rank that waits for one block goes on with
  *    others.
- * 3. If a rank's long blocks have similar sizes, it makes its sends and its receives of a turn
+ * 3. If none of a rank's blocks is more than about twice as long as the mean of its blocks in the
+ *    same direction (empty blocks count, too), the rank makes its sends and its receives of a turn
  *    together, as in pairwise.c: then all ranks are in about the same turn, and uplinks are equally
  *    busy.
  *
- * There is no deadlock, whichever ranks choose 3: all ranks order blocks in the same way, small
- * ones first, then by turn. The first incomplete block in this order waits for no other block at
- * either rank.
+ * There is no deadlock, even if only some ranks proceed as in 3: all ranks order blocks in the same
+ * way, small ones first, then by turn. The first incomplete block in this order waits for no other
+ * block at either rank.
  *
  * Steps: a round for each segment of the long blocks sent or received, and a few for the small
  * ones. Bytes: each block crosses uplinks once. Memory: two segments for each round of the window
@@ -46,7 +47,7 @@ typedef struct listed {
  * first SMALL of them are small. */
 typedef struct list {
     int small, count;
-    uint64_t small_rounds, rounds; /* of the small blocks, of all */
+    uint64_t small_rounds, rounds; /* rounds of the small blocks, and of all blocks */
     listed *blocks;
 } list;
 
@@ -55,7 +56,7 @@ typedef struct unequal_plan {
     size_t under_way; /* most bytes that a stream has requested and not received */
     size_t small;     /* most bytes of a small block; 0: there are none */
     int together;     /* small blocks of a round */
-    bool in_step;     /* all long blocks move in the first stream, both directions by turn */
+    bool in_step;     /* each round of stream 0 moves long blocks of one turn in both directions */
     list lists[STREAMS];
 } unequal_plan;
 
@@ -76,7 +77,7 @@ static void add_block(const unequal_plan *plan, list *blocks, int position, size
         blocks->rounds += coll_segment_count(bytes, plan->base.size.segment);
 }
 
-/* Adds the blocks of all turns that are small, or those that are not. */
+/* Adds the small blocks of all turns if SMALL, else the other blocks. */
 static void add_blocks(unequal_plan *plan, const coll_turn turns[], int count, bool small) {
     const coll_plan_args *args = plan->base.args;
     for (int i = 0; i < count; i++) {
@@ -109,7 +110,8 @@ static void list_blocks(unequal_plan *plan, const coll_turn turns[], int count) 
     add_blocks(plan, turns, count, false);
 }
 
-/* Returns whether no block of DIRECTION is more than twice as long as their mean. */
+/* Returns whether no block of DIRECTION is more than about twice as long as the mean of the blocks
+ * of DIRECTION. */
 static bool are_similar(const unequal_plan *plan, int direction) {
     const coll_plan_args *args = plan->base.args;
     const int ranks = args->shape->topo->ranks;
@@ -146,12 +148,12 @@ static int move_small_blocks(const unequal_plan *plan, int stream, uint64_t roun
 
 /* A segment of a long block. */
 typedef struct part {
-    int position; /* COLL_NOBODY: nothing */
+    int position; /* of the other rank; COLL_NOBODY if the round moves nothing */
     coll_range range;
     bool requested; /* it begins a block that needs a request */
 } part;
 
-/* Returns the segment that ROUND of a stream moves of the blocks in LIST. */
+/* Returns the segment of a long block that ROUND of STREAM moves, if there is one. */
 static part find_part(const unequal_plan *plan, int stream, uint64_t round) {
     const list *blocks = &plan->lists[stream];
     const size_t segment = plan->base.size.segment;

@@ -107,8 +107,8 @@ static int exchange_inside(const racks_plan *plan, int place, coll_step steps[])
 }
 
 /*
- * Writes a round. The exchanges of step 2 begin a window of rounds after those of step 1, so that
- * these are complete; the rounds in between are empty.
+ * Writes a round. The exchanges of step 2 begin a window of rounds after the exchanges of step 1,
+ * so that step 1 is complete; the rounds in between are empty.
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const racks_plan *plan = (const racks_plan *)base;

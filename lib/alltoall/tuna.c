@@ -4,8 +4,8 @@
  * nearly all ranks have short blocks for nearly all others.
  *
  * 1. Blocks of at most PACKED bytes travel as in bruck.c, by the digits of their distance. A
- *    message has the lengths of its blocks, since ranks that forward blocks don't know their
- *    lengths, and then the blocks. Its receiver has memory for the longest possible message, so
+ *    message begins with the lengths of its blocks, since ranks that forward blocks don't know
+ *    these lengths; the blocks follow. The receiver has memory for the longest possible message, so
  *    that lengths need no message of their own.
  * 2. Longer blocks are exchanged as in pairwise.c: both ranks know their lengths.
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dissemination: in every round each rank sends a message to a few others. The message means that
- * the sender has arrived, and all ranks from which it has heard, directly or indirectly.
+ * the sender has arrived, as have all ranks from which the sender has heard, directly or
+ * indirectly.
  *
  * In round j the receivers are the ranks 1, 2, ..., k - 1 times k^j places behind the sender in the
  * line, so the number of ranks from which a rank has heard grows by the factor k in each round. The

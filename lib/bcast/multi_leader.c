@@ -23,7 +23,7 @@ static const size_t BYTES_MOST = 64 << 10;
 
 typedef struct tree_plan {
     coll_plan base;
-    int parent, count; /* -1: none; number of children */
+    int parent, count; /* rank of the parent, or -1; number of children */
     int children[];
 } tree_plan;
 

@@ -96,7 +96,7 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
 
 /*
  * Returns the seconds for which the root's link is idle because the root must grant: each round
- * trip grants at most one window or, if that is more, the part of a block that fits in a run.
+ * trip grants at most the window or the part of a block that fits in a run, whichever is more.
  */
 static double grant_seconds(const coll_shape *call, const coll_credit *credit) {
     const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);

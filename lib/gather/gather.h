@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Declarations for the gather algorithms; their table is in lib/api/registry.c. The algorithms are
- * only called with at least 2 ranks. If all ranks send the same amount, the shape's bytes is that
- * amount, at least 1; otherwise it is COLL_BYTES_UNKNOWN, and only the root knows all amounts. The
- * root has blocks, with its own block already in place; the other ranks have data.
+ * only called with at least 2 ranks. In MPI_Gather all ranks send the same amount: the shape's
+ * bytes, at least 1. In MPI_Gatherv the shape's bytes is COLL_BYTES_UNKNOWN, and only the root
+ * knows all amounts. The root has blocks, with its own block already in place; the other ranks have
+ * data.
  */
 #ifndef COLL_LIB_GATHER_GATHER_H
 #define COLL_LIB_GATHER_GATHER_H

@@ -28,8 +28,8 @@ typedef struct coll_credit {
 } coll_credit;
 
 /*
- * Slot of a communicator: the share of the window with which the root's latest gathers have lost
- * nothing.
+ * Slot of a communicator: the share of the window that the next gather uses at this root; 0 before
+ * the first gather.
  */
 extern coll_comm_key coll_intake_share_key;
 
@@ -53,7 +53,7 @@ typedef struct coll_intake {
     struct coll_source *senders; /* in the order in which the root asks them */
     int sender_count;
 
-    double share;       /* share of CREDIT's window and run that has lately been safe */
+    double share;       /* share of CREDIT's window and run that this gather uses */
     size_t window, run; /* that share of CREDIT's window and run, in bytes */
     bool stalled;       /* a stream stalled: a packet was lost */
 

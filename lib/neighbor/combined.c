@@ -103,8 +103,9 @@ static void deliver(draft *d, const coll_edge_bundle *bundle, size_t at, int arr
 
 enum { DIRECTLY = -1 };
 
-/* Adds this rank's own messages of BUNDLE: with rank VIA, which forwards the blocks to the other
- * node or from there or, if VIA is DIRECTLY, with the other ranks of the node. */
+/* Adds the messages of BUNDLE's blocks from or for this rank. They go to or come from rank VIA,
+ * which exchanges the blocks with the other node; if VIA is DIRECTLY, the edges are inside this
+ * node, and the blocks go straight from source to destination. */
 static void exchange_inside(draft *d, const coll_edge_bundle *bundle, int via) {
     for (int i = 0; i < bundle->count; i++) {
         const coll_edge *edge = &d->graph->edge[bundle->first + i];

@@ -23,8 +23,8 @@ typedef struct coll_kin {
 
 /*
  * Writes the steps that sum up WHAT and send the sum to the parent (at the root: copy it to the
- * data), after COUNT other steps; returns the new count. The sum is in KIN's first segment; each
- * child's contribution arrives in a segment of its own.
+ * data), after COUNT other steps; returns the new count. Each child's contribution arrives in a
+ * segment of its own. The first of these segments then holds the sum.
  */
 int coll_reduce_up(const coll_kin *kin, coll_range what, coll_step steps[], int count);
 

@@ -6,9 +6,9 @@
  * 1. The ranks of a node divide the other nodes among themselves. Every rank sends to each other
  *    rank of its node one message: its contributions to the blocks of the nodes that the receiver
  *    serves, and to the receiver's own block. Each rank adds up the contributions that it receives.
- * 2. Two nodes exchange one message in each direction, which has the sender's sums for the blocks
- *    of the receiver; or several, from several ranks, if every node has several ranks for each
- *    other node.
+ * 2. Two nodes exchange one message in each direction, which has the sending node's sums for the
+ *    blocks of the receiving node; or several, from several ranks, if every node has several ranks
+ *    for each other node.
  * 3. Every rank adds up the sums that it has received from other nodes, sends to each other rank of
  *    its node the sum for that rank's block, and adds the sums that it receives to its own block.
  *
@@ -142,9 +142,9 @@ static sum sum_inside(draft *d) {
     return total;
 }
 
-/* Sends the parts of NODE, the node's sum, to the nodes that this rank serves. Returns the sum of
- * the parts that these nodes send back, and sets *WHOSE to the positions of this node whose blocks
- * that sum has. */
+/* Sends the parts of NODE, the node's sum, to the nodes that this rank serves. Adds up the sums
+ * that these nodes send for blocks of this node, and returns the total. Sets *WHOSE to the
+ * positions whose blocks the total has. */
 static sum exchange(draft *d, sum node, coll_run *whose) {
     const coll_node_pairs *pairs = d->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);

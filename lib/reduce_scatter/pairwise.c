@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pairwise: every rank receives its block of each other rank's data directly and adds them up in
- * the order of the line; for operations that don't commute.
+ * pairwise: every rank receives each other rank's contribution to its block directly, and adds up
+ * the contributions in the order of the line; for operations that don't commute.
  *
  * 1. In turn s a rank exchanges with the ranks s places before and behind it, if they exist: it
  *    receives two contributions to its own block, and sends its contributions to their blocks.
