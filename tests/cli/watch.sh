@@ -88,20 +88,27 @@ refuses 60,often 'COLL_WATCH=60,often'
 refuses 60 'COLL_WATCH_DIR=/nowhere' -x COLL_WATCH_DIR=/nowhere
 refuses 60 'COLL_WATCH_ABORT=yes' -x COLL_WATCH_ABORT=yes
 
+# aborts PROGRAM ARGUMENTS: runs a program that hangs, which COLL_WATCH_ABORT ends. MPICH's launcher
+# sometimes returns 0 when a rank ends with 1.
+aborts() {
+    aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$@" &&
+        [ "$launcher" != mpich ] && fail "no error: $*"
+    grep -q '^coll: watch: the job ends here, as COLL_WATCH_ABORT=1 asks' err || fail "no end: $*"
+}
+
 # COLL_WATCH_ABORT ends a program that hangs, after a report, also as JSON.
-aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" tag 3 &&
-    fail "COLL_WATCH_ABORT: no error"
+aborts "$seeded" tag 3
 grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
 grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
 
 # The diagnosis names the process and the host of a silent rank.
-aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$seeded" stop 3 && fail "a stopped rank: no error"
+aborts "$seeded" stop 3
 grep -q '^coll: watch: diagnosis: rank [0-2] is stopped, as by SIGSTOP or a debugger (process [1-9][0-9]* on ' err ||
     fail "a stopped rank: no process"
 
 # The report has each rank's own partner, and the name of a predefined operation.
 hangs_in() {
-    aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$build/tests/watch/partners" "$1" && fail "partners $1: no error"
+    aborts "$build/tests/watch/partners" "$1"
     grep -q "^coll: watch:   $2" err || fail "partners $1: not \"$2\""
 }
 hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
