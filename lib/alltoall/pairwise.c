@@ -33,9 +33,13 @@ static const size_t UNASKED = 32 << 10;
  */
 enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 8 };
 
-/* Segments in flight to a rank, in addition to those that the link transfers during a round trip.
+/*
+ * WINDOW: segments in flight to a rank, in addition to those that the link transfers during a round
+ * trip. AHEAD: rounds in flight in addition to the rounds of the window; so few that messages of
+ * several ranks which share an uplink fit its buffer. ROUNDS_MOST: upper limit of the rounds in
+ * flight.
  */
-enum { WINDOW = 2 };
+enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 
 typedef struct equal_plan {
     coll_plan base;
@@ -67,19 +71,55 @@ size_t coll_pairwise_window(const coll_plan_args *args) {
         return wanted;
     const double there_and_back = 2 * coll_cost_transfer(link, 0),
                  gap = coll_cost_send_gap(link, (double)coll_pairwise_segment(args));
-    return there_and_back < COLL_PAIRWISE_ROUNDS_MOST * gap
-               ? WINDOW + (size_t)(there_and_back / gap)
-               : COLL_PAIRWISE_ROUNDS_MOST;
+    return there_and_back < ROUNDS_MOST * gap ? WINDOW + (size_t)(there_and_back / gap)
+                                              : ROUNDS_MOST;
 }
 
 size_t coll_pairwise_unasked(const coll_plan_args *args) {
     return UNASKED / (size_t)args->shape->topo->ranks;
 }
 
-coll_step coll_pairwise_request(int peer, coll_step_kind kind) {
+int coll_pairwise_rounds(const coll_plan_args *args) {
+    return (int)coll_least(coll_pairwise_window(args) + AHEAD, ROUNDS_MOST);
+}
+
+/* --- Messages --- */
+
+static coll_step request_message(int peer, coll_step_kind kind) {
     coll_step step = coll_step_message(kind, peer, 0, 0);
     step.lane = REQUESTS;
     return step;
+}
+
+int coll_pairwise_receive(const coll_plan_args *args, const coll_pairwise_part *part,
+                          coll_step steps[]) {
+    if (part->position == COLL_NOBODY)
+        return 0;
+    const int peer = args->line->order[part->position];
+    steps[0] = coll_step_receive(peer, part->range.from, part->range.length);
+    steps[0].block = part->position;
+    if (!part->requested)
+        return 1;
+    steps[1] = request_message(peer, COLL_STEP_SEND);
+    return 2;
+}
+
+int coll_pairwise_send(const coll_plan_args *args, const coll_pairwise_part *part, int first,
+                       coll_step steps[]) {
+    if (part->position == COLL_NOBODY)
+        return 0;
+    const int peer = args->line->order[part->position];
+    int count = 0;
+    if (part->requested)
+        steps[count++] = request_message(peer, COLL_STEP_RECEIVE);
+    coll_step *step = &steps[count++];
+    *step = coll_step_send(peer, part->range.from, part->range.length);
+    step->buffer = COLL_INPUT;
+    step->block = part->position;
+    step->segment = 1;
+    if (part->requested)
+        coll_step_pace(step, 0, first);
+    return count;
 }
 
 /* --- The plan for blocks of equal size --- */
@@ -135,32 +175,15 @@ static void delay_request(const equal_plan *plan, uint64_t round, coll_step *req
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const equal_plan *plan = (const equal_plan *)base;
-    const coll_plan_args *args = base->args;
-    const int *order = args->line->order;
     const coll_turn now = turn_of(plan, round);
-    const coll_range part = range_of(plan, round);
-    const bool requested = part.from == 0 && block_bytes(args) > coll_pairwise_unasked(args);
-    int count = 0;
-    if (now.from != COLL_NOBODY) {
-        steps[count] = coll_step_receive(order[now.from], part.from, part.length);
-        steps[count++].block = now.from;
-    }
-    if (now.from != COLL_NOBODY && requested) {
-        steps[count] = coll_pairwise_request(order[now.from], COLL_STEP_SEND);
-        delay_request(plan, round, &steps[count++]);
-    }
-    if (now.to == COLL_NOBODY)
-        return count;
-    if (requested)
-        steps[count++] = coll_pairwise_request(order[now.to], COLL_STEP_RECEIVE);
-    coll_step *step = &steps[count++];
-    *step = coll_step_send(order[now.to], part.from, part.length);
-    step->buffer = COLL_INPUT;
-    step->block = now.to;
-    step->segment = 1;
-    if (requested)
-        coll_step_pace(step, 0, count - 2);
-    return count;
+    coll_pairwise_part part = {.position = now.from, .range = range_of(plan, round)};
+    part.requested =
+        part.range.from == 0 && block_bytes(base->args) > coll_pairwise_unasked(base->args);
+    const int receives = coll_pairwise_receive(base->args, &part, steps);
+    if (receives == 2)
+        delay_request(plan, round, &steps[1]);
+    part.position = now.to;
+    return receives + coll_pairwise_send(base->args, &part, receives, &steps[receives]);
 }
 
 /* A round receives and sends at most one segment, with one request in each direction. */
@@ -169,13 +192,12 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
         return coll_pairwise_unequal_size(args);
     const size_t ranks = (size_t)args->shape->topo->ranks,
                  listed = ranks * (sizeof(coll_turn) + sizeof(coll_seat));
-    return (coll_plan_size){
-        .window = (int)coll_least(coll_pairwise_window(args) + COLL_PAIRWISE_AHEAD,
-                                  COLL_PAIRWISE_ROUNDS_MOST),
-        .steps = 4,
-        .segments = 2,
-        .segment = coll_least(coll_pairwise_segment(args), args->shape->bytes),
-        .own_bytes = sizeof(equal_plan) + (count_even_racks(args) ? 0 : listed)};
+    return (coll_plan_size){.window = coll_pairwise_rounds(args),
+                            .steps = 4,
+                            .segments = 2,
+                            .segment = coll_least(coll_pairwise_segment(args), args->shape->bytes),
+                            .own_bytes =
+                                sizeof(equal_plan) + (count_even_racks(args) ? 0 : listed)};
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {

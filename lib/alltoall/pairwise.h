@@ -5,10 +5,6 @@
 
 #include "lib/plan/plan.h"
 
-/* AHEAD: rounds in flight in addition to the rounds of the window; so few that messages of several
- * ranks which share an uplink fit its buffer. ROUNDS_MOST: upper limit of the rounds in flight. */
-enum { COLL_PAIRWISE_AHEAD = 4, COLL_PAIRWISE_ROUNDS_MOST = 256 };
-
 /* Returns the bytes of a segment of long blocks. */
 size_t coll_pairwise_segment(const coll_plan_args *args);
 
@@ -19,8 +15,25 @@ size_t coll_pairwise_window(const coll_plan_args *args);
  * ranks together fit the buffer of any switch port. */
 size_t coll_pairwise_unasked(const coll_plan_args *args);
 
-/* Returns a request for a block, or the receive of one. */
-coll_step coll_pairwise_request(int peer, coll_step_kind kind);
+/* Returns the rounds in flight in a stream. */
+int coll_pairwise_rounds(const coll_plan_args *args);
+
+/* The segment of a block that a round sends or receives. */
+typedef struct coll_pairwise_part {
+    int position; /* of the other rank; COLL_NOBODY if the round moves nothing */
+    coll_range range;
+    bool requested; /* it begins a block that needs a request */
+} coll_pairwise_part;
+
+/* Writes the receive of PART, if there is one, and the send of its request. Returns how many steps
+ * these are; a request is the second one. */
+int coll_pairwise_receive(const coll_plan_args *args, const coll_pairwise_part *part,
+                          coll_step steps[]);
+
+/* Writes the send of PART from segment 1, if there is one, and before it the receive of its
+ * request. FIRST is the number of earlier steps of the round. Returns how many steps these are. */
+int coll_pairwise_send(const coll_plan_args *args, const coll_pairwise_part *part, int first,
+                       coll_step steps[]);
 
 /* Plan for blocks whose sizes differ by rank (pairwise_unequal.c). */
 coll_plan_size coll_pairwise_unequal_size(const coll_plan_args *args);

@@ -146,15 +146,8 @@ static int move_small_blocks(const unequal_plan *plan, int stream, uint64_t roun
     return count;
 }
 
-/* A segment of a long block. */
-typedef struct part {
-    int position; /* of the other rank; COLL_NOBODY if the round moves nothing */
-    coll_range range;
-    bool requested; /* it begins a block that needs a request */
-} part;
-
 /* Returns the segment of a long block that ROUND of STREAM moves, if there is one. */
-static part find_part(const unequal_plan *plan, int stream, uint64_t round) {
+static coll_pairwise_part find_part(const unequal_plan *plan, int stream, uint64_t round) {
     const list *blocks = &plan->lists[stream];
     const size_t segment = plan->base.size.segment;
     int low = blocks->small, high = blocks->count - 1;
@@ -166,15 +159,16 @@ static part find_part(const unequal_plan *plan, int stream, uint64_t round) {
             low = middle;
     }
     if (low > high || round < blocks->blocks[low].first)
-        return (part){.position = COLL_NOBODY};
+        return (coll_pairwise_part){.position = COLL_NOBODY};
     const listed *block = &blocks->blocks[low];
     const size_t bytes = bytes_of(plan->base.args, stream % DIRECTIONS, block->position);
     const uint64_t i = round - block->first;
     if (i >= coll_segment_count(bytes, segment))
-        return (part){.position = COLL_NOBODY};
-    return (part){.position = block->position,
-                  .range = coll_segment_at(bytes, segment, i),
-                  .requested = i == 0 && bytes > coll_pairwise_unasked(plan->base.args)};
+        return (coll_pairwise_part){.position = COLL_NOBODY};
+    return (coll_pairwise_part){.position = block->position,
+                                .range = coll_segment_at(bytes, segment, i),
+                                .requested =
+                                    i == 0 && bytes > coll_pairwise_unasked(plan->base.args)};
 }
 
 /* Delays the request of ROUND until all data in flight in its stream, including the data of ROUND,
@@ -196,38 +190,19 @@ static void delay_request(const unequal_plan *plan, int stream, uint64_t round,
 
 /* Writes the receive of a segment, if there is one, and its request. */
 static int receive_part(const unequal_plan *plan, int stream, uint64_t round, coll_step steps[]) {
-    const part now = find_part(plan, stream, round);
-    if (now.position == COLL_NOBODY)
-        return 0;
-    const int peer = plan->base.args->line->order[now.position];
-    steps[0] = coll_step_receive(peer, now.range.from, now.range.length);
-    steps[0].block = now.position;
-    if (!now.requested)
-        return 1;
-    steps[1] = coll_pairwise_request(peer, COLL_STEP_SEND);
-    delay_request(plan, stream, round, &steps[1]);
-    return 2;
+    const coll_pairwise_part now = find_part(plan, stream, round);
+    const int count = coll_pairwise_receive(plan->base.args, &now, steps);
+    if (count == 2)
+        delay_request(plan, stream, round, &steps[1]);
+    return count;
 }
 
 /* Writes the send of a segment, if there is one. FIRST is the number of earlier steps of the round.
  */
 static int send_part(const unequal_plan *plan, int stream, uint64_t round, int first,
                      coll_step steps[]) {
-    const part now = find_part(plan, stream, round);
-    if (now.position == COLL_NOBODY)
-        return 0;
-    const int peer = plan->base.args->line->order[now.position];
-    int count = 0;
-    if (now.requested)
-        steps[count++] = coll_pairwise_request(peer, COLL_STEP_RECEIVE);
-    coll_step *step = &steps[count++];
-    *step = coll_step_send(peer, now.range.from, now.range.length);
-    step->buffer = COLL_INPUT;
-    step->block = now.position;
-    step->segment = 1;
-    if (now.requested)
-        coll_step_pace(step, 0, first);
-    return count;
+    const coll_pairwise_part now = find_part(plan, stream, round);
+    return coll_pairwise_send(plan->base.args, &now, first, steps);
 }
 
 static int plan_round(const coll_plan *base, uint64_t nth, coll_step steps[]) {
@@ -253,24 +228,18 @@ static int count_together(const coll_plan_args *args, size_t segment) {
     return small ? (int)coll_least(segment / small, TOGETHER) : 0;
 }
 
-/* Returns the rounds in flight in a stream. */
-static int window_of(const coll_plan_args *args) {
-    return (int)coll_least(coll_pairwise_window(args) + COLL_PAIRWISE_AHEAD,
-                           COLL_PAIRWISE_ROUNDS_MOST);
-}
-
 /* Returns the bytes of a segment; fewer than the user asked for if all segments in flight would
  * take too much memory. */
 static size_t segment_of(const coll_plan_args *args) {
     return coll_segment_within(args->shape, coll_pairwise_segment(args),
-                               STREAMS * SEGMENTS * (size_t)window_of(args));
+                               STREAMS * SEGMENTS * (size_t)coll_pairwise_rounds(args));
 }
 
 coll_plan_size coll_pairwise_unequal_size(const coll_plan_args *args) {
     const size_t ranks = (size_t)args->shape->topo->ranks, segment = segment_of(args);
     const int together = count_together(args, segment);
     return (coll_plan_size){
-        .window = STREAMS * window_of(args),
+        .window = STREAMS * coll_pairwise_rounds(args),
         .streams = STREAMS,
         .steps = together > MESSAGES ? together : MESSAGES,
         .segments = SEGMENTS,
