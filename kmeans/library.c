@@ -531,8 +531,11 @@ static bool find_variance(call *run, double *variance) {
     settings.iterations = 1;
     if (!cluster(run, &settings, &result))
         return false;
-    *variance = km_points_objective(points, result.objective) /
-                ldexp((double)km_points_weight(points), -points->weight_bits) / (double)points->dim;
+    double each = km_points_objective(points, result.objective) /
+                  ldexp((double)km_points_weight(points), -points->weight_bits);
+    if (points->real.unit) /* 2 - 2 m, as the centroid is the mean, of length m, scaled to 1 */
+        each -= each * each / 4;
+    *variance = each / (double)points->dim;
     km_result_free(&result);
     return true;
 }
@@ -545,8 +548,14 @@ static void check_settings(call *run, const COLL_Kmeans_settings *given, km_sett
         refuse(run, "%d iterations; at least 1 is needed", given->iterations);
     if (!(given->tolerance <= DBL_MAX))
         refuse(run, "a tolerance of %g; finite numbers are allowed", given->tolerance);
-    if (!given->centroids && !km_init_parse(given->start, &settings->start, &problem))
+    if (given->centroids)
+        return;
+    if (!given->start)
+        refuse(run, "neither a method of choosing initial centroids nor centroids are given");
+    else if (!km_init_parse(given->start, &settings->start, &problem))
         refuse(run, "%s", problem.text);
+    else if (settings->start.method == &km_init_file)
+        refuse(run, "start %s: read the file and pass the centroids instead", given->start);
 }
 
 /* Clusters the points, which take_points has prepared. */

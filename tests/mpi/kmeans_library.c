@@ -261,6 +261,50 @@ START_TEST(errors_are_everywhere) {
 END_TEST
 
 /* Ranks that disagree about a setting or a centroid get an error; none waits for another. */
+/* The tolerance is a share of the variance, 1 - m^2 for rows whose mean has length m, and not of
+ * the squared distance from the mean scaled to length 1, 2 - 2 m. Here m is sqrt(1 / 3). */
+START_TEST(tolerance_with_cosine) {
+    static const double axes[] = {3, 0, 0, 0, 2, 0, 0, 0, 1};
+    const double shift2 = 2 - 2 / sqrt(3), variance = (1 - 1.0 / 3) / DIM;
+    const COLL_Kmeans_points points = {axes, 3, DIM, COLL_KMEANS_FLOAT64, NULL};
+    for (int more = 0; more < 2; more++) {
+        const COLL_Kmeans_settings settings = {.k = 1,
+                                               .centroids = axes,
+                                               .iterations = 20,
+                                               .tolerance = (more ? 1.1 : 0.9) * shift2 / variance,
+                                               .threads = 1,
+                                               .cosine = 1};
+        char problem[256] = "";
+        fitted result;
+        result.model =
+            (COLL_Kmeans_model){.centroids = result.centroids, .offsets = result.offsets};
+        int code = COLL_Kmeans_fit(&points, &settings, MPI_COMM_WORLD, &result.model, result.labels,
+                                   &result.inertia, &result.iterations, problem, sizeof problem);
+        harness_assert(code == MPI_SUCCESS && result.iterations == (more ? 1 : 2),
+                       "%d iterations: %d, %s", result.iterations, code, problem);
+    }
+}
+END_TEST
+
+START_TEST(starts_that_are_refused) {
+    static const struct {
+        const char *start, *problem;
+    } cases[] = {
+        {NULL, "neither a method"}, {"file:a.npy", "start file:a.npy:"}, {"x", "--start x"}};
+    make_values(false);
+    const COLL_Kmeans_points points = {values, ROWS, DIM, COLL_KMEANS_FLOAT64, NULL};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const COLL_Kmeans_settings settings = {.k = K, .start = cases[i].start, .iterations = 1};
+        char problem[256] = "";
+        fitted result;
+        int code = COLL_Kmeans_fit(&points, &settings, MPI_COMM_WORLD, &result.model, result.labels,
+                                   &result.inertia, &result.iterations, problem, sizeof problem);
+        harness_assert(code == MPI_ERR_ARG && strstr(problem, cases[i].problem), "%zu: %d, %s", i,
+                       code, problem);
+    }
+}
+END_TEST
+
 START_TEST(ranks_disagree) {
     int rank, ranks, iterations;
     char problem[256] = "";
@@ -310,6 +354,8 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, weights_are_repetitions, 0, sizeof kinds / sizeof *kinds);
     tcase_add_loop_test(cases, far_centroids, 0, 2);
     tcase_add_test(cases, errors_are_everywhere);
+    tcase_add_test(cases, starts_that_are_refused);
+    tcase_add_test(cases, tolerance_with_cosine);
     tcase_add_test(cases, ranks_disagree);
     suite_add_tcase(suite, cases);
     return suite;
