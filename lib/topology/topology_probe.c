@@ -197,8 +197,12 @@ static int find_on_root(probe *s) {
     if (!able)
         s->report.end = COLL_TOPOLOGY_PROBE_UNABLE;
     s->row->count = 0;
-    for (int node = 1; node < s->nodes && s->code == MPI_SUCCESS; node++)
-        s->code = send_row(s, s->leaders[node]);
+    for (int node = 1; node < s->nodes; node++) { /* after an error, too: they wait for it */
+        int code = send_row(s, s->leaders[node]);
+        s->code = s->code == MPI_SUCCESS ? code : s->code;
+    }
+    if (s->code != MPI_SUCCESS)
+        s->report.end = COLL_TOPOLOGY_PROBE_UNABLE;
     return s->code;
 }
 
@@ -258,12 +262,14 @@ int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
     if (code == MPI_SUCCESS)
         code = gather_addresses(&s, &own);
     s.start = PMPI_Wtime();
-    if (code == MPI_SUCCESS && s.rank == 0)
-        code = find_on_root(&s);
-    else if (code == MPI_SUCCESS && is_leader(&s))
-        code = serve_as_pivot(&s);
-    if (code == MPI_SUCCESS)
-        code = broadcast_outcome(&s);
+    if (code == MPI_SUCCESS) {
+        if (s.rank == 0)
+            code = find_on_root(&s);
+        else if (is_leader(&s))
+            code = serve_as_pivot(&s);
+        int told = broadcast_outcome(&s); /* after an error, too: the other ranks take part */
+        code = code == MPI_SUCCESS ? told : code;
+    }
     s.report.seconds = PMPI_Wtime() - s.start;
     if (code == MPI_SUCCESS)
         *report = s.report;
