@@ -201,14 +201,11 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
     const coll_graph *graph = NULL;
     const bool neighbors = coll_operations[operation].neighbors;
     /* If the MPI library runs all calls, other ranks may be on the fast path. So this rank doesn't
-     * gather the graph, which is collective, and runs the call without the graph if it has no
-     * memory for it. */
-    const bool native = neighbors && coll_state_always_native(state, operation);
-    if (neighbors && !native)
+     * gather the graph, which is collective, and calls the MPI library in any case, as they do. */
+    if (neighbors && !coll_state_always_native(state, operation)) {
         code = coll_graph_gather(own, &state->topo);
-    if (neighbors && code == MPI_SUCCESS) {
-        const int found = coll_graph_of(own, &state->topo, &graph);
-        code = native ? MPI_SUCCESS : found;
+        if (code == MPI_SUCCESS)
+            code = coll_graph_of(own, &state->topo, &graph);
     }
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);

@@ -403,8 +403,12 @@ static int describe_scatter(coll_call_args *call) {
                             call->own.bytes, call->data.bytes);
 }
 
-/* Describes a neighbourhood collective. Unless counts are given for each neighbour, all blocks have
- * the same size, so a rank that sends none takes the size from the blocks that it receives. */
+/*
+ * Describes a neighbourhood collective. Unless counts are given for each neighbour, all blocks have
+ * the same size, so a rank that sends none takes the size from the blocks that it receives. If a
+ * rank has neither, all ranks choose without the size, so that this rank chooses as the others do:
+ * if they call the MPI library, it must call it, too, as MPICH counts such calls.
+ */
 static int describe_neighbors(coll_call_args *call) {
     const coll_user *user = call->user;
     const bool shares = call->operation == COLL_OPERATION_NEIGHBOR_ALLGATHER;
@@ -418,9 +422,10 @@ static int describe_neighbors(coll_call_args *call) {
         return code;
     const size_t sent = shares ? call->input.bytes : coll_blocks_longest(&call->inputs),
                  received = coll_blocks_longest(&call->blocks);
-    call->shape.bytes = user->uneven                 ? COLL_BYTES_UNKNOWN
-                        : call->shape.graph->out > 0 ? sent
-                                                     : received;
+    const coll_graph *graph = call->shape.graph;
+    call->shape.bytes = user->uneven || graph->isolated ? COLL_BYTES_UNKNOWN
+                        : graph->out > 0                ? sent
+                                                        : received;
     return MPI_SUCCESS;
 }
 

@@ -98,6 +98,8 @@ static int convert_arrays(const coll_operation_info *info, const coll_user *user
 static int check_arguments(const coll_operation_info *info, const coll_user *user) {
     if (info->reduces && user->receive_count < 0) /* not checked by MPICH on intercommunicators */
         return coll_error(MPI_ERR_COUNT, "count is %lld", (long long)user->receive_count);
+    if (info->neighbors && (user->send == MPI_IN_PLACE || user->receive == MPI_IN_PLACE))
+        return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE", info->name); /* MPICH crashes */
     return coll_call_args_fits(user) ? MPI_SUCCESS : too_many();
 }
 

@@ -429,6 +429,8 @@ static int make_gathered(coll_comm *comm, const coll_topo *topo, coll_graph **ma
     if (code == MPI_SUCCESS && match_ends(&g, comm->ranks)) {
         coll_graph *graph = make_graph(g.outs, g.edges, topo, own.in, own.out);
         g.outs = NULL;
+        for (int rank = 0; graph && rank < comm->ranks; rank++)
+            graph->isolated = graph->isolated || g.lengths[rank] == 0;
         code = coll_agree(comm, graph ? MPI_SUCCESS : no_memory("a graph"));
         if (code == MPI_SUCCESS)
             *made = graph;

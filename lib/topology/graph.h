@@ -39,7 +39,8 @@ typedef struct coll_graph_load {
 } coll_graph_load;
 
 typedef struct coll_graph {
-    int in, out; /* blocks of this rank's buffers, blocks without an edge included */
+    int in, out;   /* blocks of this rank's buffers, blocks without an edge included */
+    bool isolated; /* some rank has no blocks, and so can't know the size of the others' blocks */
     int nodes, edges, bundles;
     coll_edge *edge; /* sorted by node of the source, node of the destination, source, block */
     coll_edge_bundle *bundle; /* sorted by node of the source, then of the destination */

@@ -432,6 +432,28 @@ START_TEST(nonblocking_calls_come_first) {
 }
 END_TEST
 
+/* A rank without edges calls the MPI library as the others do: MPICH and Open MPI count the calls
+ * on a communicator, and match the messages of its nonblocking collectives by this number. */
+START_TEST(ranks_without_edges_call_mpi) {
+    MPI_Comm comm = make_topology(SPARSE);
+    const edges of = edges_of(comm);
+    pretend_layout(comm, world_ranks > 1 ? (world_ranks + 1) / 2 : 1, 1);
+    for (entry which = 0; which < ENTRIES; which++)
+        for (manner how = BLOCKING; how < MANNERS; how++)
+            for (int turn = 0; turn < 2; turn++) {
+                const call c = make_call(which, &of, MPI_INT, 3);
+                int sum = 1;
+                MPI_Request request;
+                set(comm, which, turn ? "native" : "linear");
+                compare(&c, how, comm, "some without edges");
+                MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+                MPI_Wait(&request, MPI_STATUS_IGNORE);
+                ck_assert_int_eq(sum, world_ranks);
+            }
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 /* A message to the lower neighbour in a dimension arrives there as from the upper one, even if both
  * are the same rank. */
 START_TEST(directions_are_kept) {
@@ -487,6 +509,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(tests, every_algorithm_does_as_mpi_does, 0, SHAPES);
     tcase_add_test(tests, blocks_may_be_long);
     tcase_add_test(tests, nonblocking_calls_come_first);
+    tcase_add_test(tests, ranks_without_edges_call_mpi);
     tcase_add_test(tests, directions_are_kept);
     tcase_add_test(tests, errors_are_returned);
     suite_add_tcase(all, tests);
