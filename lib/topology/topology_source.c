@@ -210,10 +210,11 @@ static int locate_by_measurement(const team *who, const location *at, bool asked
 
 /*
  * Prints the first pair of hosts for which the file's labels (GIVEN) and the measured ones
- * disagree. WHAT names what equal labels mean: "one rack" or "one site".
+ * disagree. WHAT names what equal labels mean: "one rack" or "one site". NOTE describes the
+ * measurement.
  */
 static void report_difference(const location *at, const char *path, const char *what,
-                              const int given[], const int measured[]) {
+                              const int given[], const int measured[], const char *note) {
     for (int a = 0; a < at->nodes; a++)
         for (int b = a + 1; b < at->nodes; b++) {
             const bool together = given[a] == given[b];
@@ -223,7 +224,7 @@ static void report_difference(const location *at, const char *path, const char *
                     "coll: topology file %s disagrees with the measurement: hosts %s and %s are in "
                     "%s there, but measured in %s (%s)\n",
                     path, at->hosts[a], at->hosts[b], together ? what : "different ones",
-                    together ? "different ones" : what, at->note);
+                    together ? "different ones" : what, note);
             return;
         }
 }
@@ -234,17 +235,19 @@ static void report_difference(const location *at, const char *path, const char *
  */
 static int check_by_measurement(const team *who, const location *at, const char *path) {
     coll_topology_probe_report report;
+    char note[COLL_TOPOLOGY_SOURCE_NOTE];
     location measured = *at;
+    measured.note = note;
     measured.racks = who->measured;
     measured.sites = who->measured + at->nodes;
     int code = locate_by_measurement(who, &measured, true, &report);
     if (code == MPI_SUCCESS && who->rank == 0) {
-        report_difference(at, path, "one site", at->sites, measured.sites);
+        report_difference(at, path, "one site", at->sites, measured.sites, note);
         if (report.found.far > 0)
-            report_difference(at, path, "one rack", at->racks, measured.racks);
+            report_difference(at, path, "one rack", at->racks, measured.racks, note);
         else
             fprintf(stderr, "coll: the racks of topology file %s cannot be checked: %s\n", path,
-                    at->note);
+                    note);
     }
     return code;
 }
