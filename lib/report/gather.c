@@ -560,7 +560,8 @@ static void summarize(gathering *all, const bool expected[]) {
             into->first_missing = rank;
     }
     for (int i = 0; i < into->hosts; i++)
-        into->clock_error = fmax(into->clock_error, all->host[i].error);
+        if (all->host[i].known) /* of no use from a host that didn't answer */
+            into->clock_error = fmax(into->clock_error, all->host[i].error);
     into->seconds = coll_report_age();
     into->lost /= into->ranks;
     into->late_count =
