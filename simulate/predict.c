@@ -44,12 +44,15 @@ static COLL_Cost table_1(void) {
 /* Writes the profile and makes later communicators use it. */
 static void set_profile(void) {
     char path[64];
-    int rank, code;
+    int rank, ranks, code;
     COLL_Profile profile = {.cost = {[COLL_LEVEL_RACK] = table_1()},
                             .measured = {[COLL_LEVEL_RACK] = 1}};
-    COLL_Place places[64];
     snprintf(path, sizeof path, "table-1.%ld", (long)getpid());
-    COLL_Places(MPI_COMM_WORLD, places);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    COLL_Place *places = malloc((size_t)ranks * sizeof *places);
+    if (!places || COLL_Places(MPI_COMM_WORLD, places) != MPI_SUCCESS)
+        clock_fail("predict: can't find the ranks' places");
+    free(places);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0)
         return; /* rank 0's profile is used on all ranks */
