@@ -13,7 +13,11 @@
  * 4. If a rack's uplink is slower than the root's link, the root asks several racks at a time, in
  *    smaller segments: as many racks as fill the root's link, first the racks with the most bytes
  *    left, so that all end together. The racks share the window.
- * 5. A stream that stalls has lost a packet: the root's next gathers on this communicator use half
+ * 5. A window that fits the buffer fills the link only while round trips are short. So each arrival
+ *    lets the window grow by half of its bytes, until it also covers a round trip at the link's
+ *    rate. What arrives in a round trip is then at most half as much again as the link carries, so
+ *    a third of the window waits in the buffer.
+ * 6. A stream that stalls has lost a packet: the root's next gathers on this communicator use half
  *    of the window, and then gradually more again.
  *
  * In Tam and Wang's algorithm the window counts senders, and a sender passes its turn on when its
@@ -74,6 +78,11 @@ static int lanes_of(const coll_shape *call) {
     return (int)fmax(1, fmin(ceil(across / inside - UNEVEN), call->topo->racks));
 }
 
+/* Returns the seconds between a grant and the first bytes that it allows. */
+static double round_trip_seconds(const coll_cost *link) {
+    return 2 * coll_cost_message(link, 0);
+}
+
 static coll_credit credit_of(const coll_shape *call, const coll_values *values) {
     const coll_cost *link = coll_profile_outermost(call->profile, call->topo);
     int lanes = values->at[LANES] ? (int)values->at[LANES] : lanes_of(call);
@@ -83,11 +92,13 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
     if (values->at[COLL_WINDOW])
         window = (double)values->at[COLL_WINDOW];
     double segment = fmax(fmin(window / (2 * lanes), SEGMENT_MOST), SEGMENT_LEAST);
+    double wide = values->at[COLL_WINDOW] ? window : window + round_trip_seconds(link) / per_byte;
     size_t most = coll_gather_is_even(call) ? SIZE_MAX : UNKNOWN_MOST;
     return (coll_credit){
         .segment = coll_least(values->at[COLL_SEGMENT] ? values->at[COLL_SEGMENT] : (size_t)segment,
                               most / COLL_SUPPLY_SENDS),
         .window = coll_least((size_t)window, most),
+        .wide = coll_least((size_t)wide, most),
         .run = coll_least(values->at[RUN], most),
         .unasked = (size_t)fmin(window, usable * (1 - WINDOW_SHARE)),
         .lanes = lanes,
@@ -101,11 +112,16 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
 static double grant_seconds(const coll_shape *call, const coll_credit *credit) {
     const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);
     const double all = (double)call->bytes * (call->topo->ranks - 1),
-                 asked = fmax(all - (double)credit->unasked, 0),
                  run = (double)coll_least(call->bytes, credit->run),
-                 window = fmax((double)credit->window, run),
-                 round_trip = 2 * coll_cost_message(link, 0);
-    return asked / window * fmax(round_trip - window * link->per_byte, 0);
+                 wide = fmax((double)credit->wide, run), round_trip = round_trip_seconds(link);
+    double asked = fmax(all - (double)credit->unasked, 0), seconds = 0;
+    double window = fmax((double)credit->window, run);
+    while (asked > window && window < wide) { /* the window grows */
+        seconds += fmax(round_trip - window * link->per_byte, 0);
+        asked -= window;
+        window = fmin(window * (1 + COLL_CREDIT_GROWTH), wide);
+    }
+    return seconds + asked / window * fmax(round_trip - window * link->per_byte, 0);
 }
 
 static double predict_seconds(const coll_shape *call, const coll_values *values) {

@@ -105,7 +105,7 @@ static size_t usual_segment(const coll_credit *credit, size_t longest) {
 /* Returns the number of messages of USUAL bytes that fit in the window and the run together, plus
  * 2, but at most SLOTS_MAX; 0 if USUAL is 0. */
 static size_t most_slots(const coll_credit *credit, size_t usual) {
-    size_t ahead = credit->window + credit->run;
+    size_t ahead = credit->wide + credit->run;
     return usual ? coll_least(ahead / usual + 2, SLOTS_MAX) : 0;
 }
 
@@ -131,7 +131,7 @@ static size_t intake_bytes(const coll_exec_args *call, const coll_credit *credit
     if (even)
         slots = coll_least(slots, coll_segment_count(bytes, credit->segment) * (ranks - 1));
     size_t packed = even ? slots * usual
-                         : coll_least(SLOTS_MAX * usual, credit->window + credit->run + 2 * usual);
+                         : coll_least(SLOTS_MAX * usual, credit->wide + credit->run + 2 * usual);
     size_t each = sizeof(coll_slot) + sizeof(int) +
                   2 * (sizeof(MPI_Request) + sizeof(MPI_Status) + 2 * sizeof(int));
     return ranks * sizeof(coll_source) + most_lanes(call, credit) * sizeof(coll_lane) +
@@ -272,11 +272,18 @@ static int ask_all(coll_intake *in) {
     return code;
 }
 
+/* Lets the window grow, since BYTES have arrived. */
+static void grow_window(coll_intake *in, size_t bytes) {
+    size_t widest = (size_t)(in->share * (double)in->credit.wide);
+    in->window = coll_least(in->window + (size_t)(COLL_CREDIT_GROWTH * (double)bytes), widest);
+}
+
 static void store_segment(coll_intake *in, const coll_slot *s) {
     coll_lane *lane = &in->lanes[s->lane];
     in->senders[s->sender].begun = true;
     coll_data block = coll_blocks_at(in->call.args.blocks, in->senders[s->sender].rank);
     coll_data_store(&block, s->from, s->length, s->segment);
+    grow_window(in, s->length);
     in->on_the_way -= s->length;
     lane->on_the_way -= s->length;
     if (s->sender == lane->next)

@@ -21,11 +21,15 @@
 
 typedef struct coll_credit {
     size_t segment; /* bytes of a message; the last one of a block may be shorter */
-    size_t window;  /* upper limit of the bytes asked for that have not arrived */
+    size_t window;  /* upper limit of the bytes asked for that have not arrived, at first */
+    size_t wide;    /* what the window grows to, at least WINDOW */
     size_t run;     /* the same limit while all these bytes come from one sender */
     size_t unasked; /* bytes, of all ranks together, that are sent without a grant */
     int lanes;      /* racks' uplinks that it takes to fill the root's link */
 } coll_credit;
+
+/* The window grows by this share of the bytes that arrive. */
+static const double COLL_CREDIT_GROWTH = 0.5;
 
 /*
  * Slot of a communicator: the share of the window that the next gather uses at this root; 0 before
@@ -54,7 +58,7 @@ typedef struct coll_intake {
     int sender_count;
 
     double share;       /* share of CREDIT's window and run that this gather uses */
-    size_t window, run; /* that share of CREDIT's window and run, in bytes */
+    size_t window, run; /* bytes: that share of CREDIT's window, which has grown, and of its run */
     bool stalled;       /* a stream stalled: a packet was lost */
 
     struct coll_lane *lanes;

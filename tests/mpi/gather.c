@@ -340,7 +340,8 @@ static bool go_step_by_step(coll_task *task) {
 
 START_TEST(credit_goes_on_when_it_is_looked_at) {
     enum { INTS = 300, ROOT = 0 };
-    static const coll_credit credits[] = {{48, 96, 144, 0, 1}, {100, 400, 400, 1500, 2}};
+    static const coll_credit credits[] = {
+        {48, 96, 96, 144, 0, 1}, {100, 400, 400, 400, 1500, 2}, {48, 96, 1000, 144, 0, 1}};
     for (size_t c = 0; c < sizeof credits / sizeof *credits; c++) {
         coll_comm *own;
         coll_data mine;
