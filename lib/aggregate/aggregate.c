@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs the stages of an aggregation. In a stage pairs leave the pool for the partners that a route
- * names, and the pairs that arrive are merged, in bounded segments, with a window of segments in
- * flight each way. Memory in addition to the pool: two windows of segments, which are no larger
- * than all data, and eight bytes for every key that leaves.
+ * Runs the stages of an aggregation. In each stage a rank sends pairs from its pool to the partners
+ * that a route names, and merges the pairs that arrive into the pool. Pairs move in segments, with
+ * at most a window of segments in flight in each direction. Memory in addition to the pool: two
+ * windows of segments, and eight bytes for every key that leaves.
  *
  * First the partners send each other the number of pairs that will follow. Whatever goes wrong on
  * one rank later, the others know what to expect: a rank that cannot merge continues to receive and
@@ -34,7 +34,7 @@ typedef struct stage_traffic {
     size_t bytes; /* bytes charged to the pool for the arrays */
 } stage_traffic;
 
-/* Position in a stream of segments. */
+/* Position in the stream of segments to or from all partners, one partner after the other. */
 typedef struct cursor {
     int partner; /* index in the route's sends or receives */
     size_t done; /* pairs of that partner sent or received so far */

@@ -16,8 +16,9 @@ typedef struct coll_aggregate_call {
 } coll_aggregate_call;
 
 /*
- * An algorithm has up to three stages, in this order. Each is a function that makes a rank's route
- * (which rank sends to which), or NULL if the algorithm lacks the stage.
+ * An algorithm has up to three stages, which run in the order LOCAL, GROUP_BY, GATHER. Each of
+ * these members is a function that makes a rank's route (which rank sends to which), or NULL if the
+ * algorithm lacks the stage.
  */
 typedef struct coll_aggregate_algorithm {
     coll_algorithm base;
@@ -46,8 +47,8 @@ static inline const coll_aggregate_algorithm *coll_aggregate_of(const coll_algor
  * argument on one rank is an error on all: MPI_ERR_ARG, MPI_ERR_ROOT, or MPI_ERR_COUNT if a value
  * has over 16 GB. Without memory for the pairs, the error is MPI_ERR_NO_MEM. On success the root's
  * pool has every key and the other pools are empty. Errors are the same on all ranks, except
- * communication errors; after an error the pools are valid and hold every pair except those that
- * were in flight.
+ * communication errors; after an error the pools are valid, but lack the pairs that were in flight
+ * and the pairs that a rank received and had no memory for.
  */
 int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
                        const coll_values *values);

@@ -4,7 +4,8 @@
  *
  * Order of combination of a key's values: the root's, then those of the ranks after it, cyclically.
  *
- * Cost, if each rank holds B bytes of pairs: L + (p-1) (o + B G), all of it at the root.
+ * Cost, if each rank holds B bytes of pairs: L + (p-1) (o + B G), with L, o and G as in
+ * three_stage.c.
  * Source: Zhang, Qiu, Lee and Crandall, section V: "direct aggregation is impossible for large
  * intermediate data"; for a few keys it takes the fewest messages.
  */

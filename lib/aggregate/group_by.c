@@ -10,7 +10,7 @@
  * first and cyclically. The order does not depend on the root.
  *
  * Cost, if all ranks hold the same keys, B bytes of them, and the s processes of a node share its
- * link:
+ * link, with L, o and G as in three_stage.c:
  *   (p-1) (L + 2 o) + s B (p-1)/p G + L + (p-1) o + B (p-1)/p G
  * Source: Zhang and Qiu, figure 9: shuffling without local aggregation.
  */

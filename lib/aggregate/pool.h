@@ -24,9 +24,9 @@ typedef struct coll_pool_groups {
 } coll_pool_groups;
 
 /*
- * Lists the keys of POOL in COUNT groups; GROUP returns the group of a key, or -1 for none. Within
- * a group keys are listed shard by shard, so that moving out a whole pool frees its memory
- * gradually. Free the lists with coll_pool_ungroup. Errors: MPI_ERR_NO_MEM.
+ * Lists the keys of POOL in COUNT groups; GROUP returns the group of a key, or -1 to leave the key
+ * out. Within a group keys are listed shard by shard, so that moving out a whole pool frees its
+ * memory gradually. Free the lists with coll_pool_ungroup. Errors: MPI_ERR_NO_MEM.
  */
 int coll_pool_group(COLL_Pool *pool, int count, int (*group)(uint64_t key, const void *context),
                     const void *context, coll_pool_groups *groups);
@@ -42,8 +42,8 @@ void coll_pool_take(COLL_Pool *pool, const uint64_t *keys, size_t count, void *s
 int coll_pool_merge(COLL_Pool *pool, const void *segment, size_t count);
 
 /*
- * The account of memory: the bytes that POOL has allocated, and the bytes that its user has charged
- * to it.
+ * coll_pool_bytes returns the account of POOL's memory: the bytes that POOL has allocated, plus the
+ * bytes that coll_pool_charge has added, minus those that coll_pool_credit has subtracted.
  */
 size_t coll_pool_bytes(const COLL_Pool *pool);
 void coll_pool_charge(COLL_Pool *pool, size_t bytes);

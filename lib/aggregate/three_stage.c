@@ -11,8 +11,8 @@
  * preceding nodes, also cyclically. The order does not depend on the root.
  *
  * Cost, if all ranks hold the same keys, B bytes of them, with the latency L, overhead o and gap
- * per byte G of the node and of the network (the processes of a node share its network link): (s-1)
- * (L + 2 o) + B (s-1)/s G_node + (n-1) (L + 2 o) + B (n-1)/n G + L + (p-1) o + B (p-1)/p G
+ * per byte G of the node and of the network (the processes of a node share its network link):
+ *   (s-1) (L + 2 o) + B (s-1)/s G_node + (n-1) (L + 2 o) + B (n-1)/n G + L + (p-1) o + B (p-1)/p G
  * Source: Zhang, Qiu, Lee and Crandall, section V and eq. 4.
  */
 #include "config.h"

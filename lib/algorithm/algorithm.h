@@ -48,10 +48,7 @@ typedef struct coll_values {
     uint64_t at[COLL_PARAMS_MAX];
 } coll_values;
 
-/*
- * Size of a call whose ranks contribute different amounts, which no rank knows all, except perhaps
- * the root.
- */
+/* The size of a call in which sizes differ by rank and not all ranks know all sizes. */
 #define COLL_BYTES_UNKNOWN SIZE_MAX
 
 /* Root of a call without a root. */
@@ -60,7 +57,7 @@ enum { COLL_NO_ROOT = -1 };
 /*
  * The buffers of a call on one rank. The data is what the rank has after the operation; the input
  * is what the rank contributes, if its contribution is not in the data. Each is absent, one piece,
- * or a block for each rank.
+ * or a block for each rank or neighbour.
  */
 typedef enum coll_side { COLL_SIDE_NONE, COLL_SIDE_ONE, COLL_SIDE_BLOCKS } coll_side;
 typedef struct coll_sides {
@@ -100,7 +97,7 @@ typedef struct coll_shape {
     bool ordered;   /* operands must be combined in rank order */
     /* COLL_REPRODUCIBLE: only reproducible algorithms may run; implies ORDERED */
     bool reproducible;
-    size_t served; /* most bytes that dedicated processors serve; 0: they serve none */
+    size_t served; /* bytes of the largest call of this kind that DCPs serve; 0: none */
     /* simulation events allowed for predicting the call's time; 0: the default for the job */
     int events;
     /* a prediction may stop at this many seconds and return that lower bound; 0: no limit */
@@ -111,14 +108,14 @@ typedef struct coll_shape {
     const coll_topo *topo;
     /* of a neighbourhood collective: its edges; NULL if not all ranks know them */
     const struct coll_graph *graph;
-    /* the topology's latencies at the time of the call; NULL if unknown */
+    /* TOPO's latencies between sites at the time of the call; NULL if unknown */
     const double *latencies;
     const coll_profile *profile;
     /* message costs to use instead of those in PROFILE; NULL: PROFILE's */
     const coll_profile *network;
 } coll_shape;
 
-/* Returns what messages cost in predictions of CALL. */
+/* Returns the message costs for predictions of CALL. */
 static inline const coll_profile *coll_shape_costs(const coll_shape *call) {
     return call->network ? call->network : call->profile;
 }
@@ -146,16 +143,17 @@ typedef struct coll_algorithm {
     /* in the first entry of a table: bytes below which it is always chosen within one site if each
      * rank has a node of its own and the user names no algorithm */
     size_t best_below;
-    bool sizeless; /* made for sizes that differ by rank: the first such algorithm of a table is
-                      then chosen if there are several nodes */
+    /* made for sizes that differ by rank: the first algorithm of a table with this flag is chosen
+     * if a call's bytes are unknown, there are several nodes and the user names no algorithm */
+    bool sizeless;
     /* the MPI library's own; its predicted time is that of the most similar algorithm of ours */
     bool native;
     /*
      * Combines with the same tree over rank numbers as all other reproducible algorithms of its
-     * table, whatever the size and the placement, if the line is in rank order.
+     * table, whatever the size and the placement, if the line (rank_order.h) is in rank order.
      */
     bool reproducible;
-    coll_passes passes; /* if all ranks know that blocks may differ */
+    coll_passes passes; /* used if all ranks know that blocks may differ */
     bool rival;         /* baseline for comparisons: runs only if the user names it */
     /* Returns the seconds from the common start to the last rank's end. NULL: simulate the plan. */
     double (*predict)(const coll_shape *call, const coll_values *values);

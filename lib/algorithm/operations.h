@@ -12,8 +12,9 @@ typedef struct coll_operation_info {
 
     coll_sides sides;
 
-    /* Its algorithms, ended by NULL. The first one is the MPI library's own, if there is one. It
-     * applies to every call, except that the MPI library's own may need counts that fit an int. */
+    /* Its algorithms, ended by NULL. The first one is the MPI library's own, if there is one. The
+     * first one applies to every call, except to reductions that must be reproducible and, if it is
+     * the MPI library's own, perhaps to counts that don't fit an int. */
     const coll_algorithm *const *table;
 
     bool rootless;      /* it has no root */

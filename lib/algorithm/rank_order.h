@@ -6,9 +6,9 @@
  * line of its last root.
  *
  * The chain order visits ranks so that every uplink is crossed once in each direction: the root's
- * NUMA domain, then the rest of its node, of its rack, of its site, then the other sites. At every
- * level a unit is finished before the next one begins. Ranks, nodes, racks and sites are in
- * ascending order from the root's number on, and then from 0 on.
+ * NUMA domain, then the rest of its node, of its rack, of its site, then the other sites. A domain,
+ * node, rack or site is finished before the next one of its kind begins. The numbers of ranks,
+ * domains, nodes, racks and sites ascend from the root's own number on, and then from 0 on.
  */
 #ifndef COLL_LIB_ALGORITHM_RANK_ORDER_H
 #define COLL_LIB_ALGORITHM_RANK_ORDER_H
@@ -60,7 +60,7 @@ typedef struct coll_extent {
 coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo *topo,
                                    coll_unit unit, coll_unit whole);
 
-/* Writes the position at which each UNIT begins, and the end of the last one, to FIRST. Returns the
+/* Writes to FIRST the position at which each UNIT begins, and then the number of ranks. Returns the
  * index of the UNIT that has this rank. */
 int coll_rank_order_list(const coll_rank_order *line, const coll_topo *topo, coll_unit unit,
                          int first[]);

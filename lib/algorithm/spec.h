@@ -21,7 +21,7 @@ coll_values coll_values_default(const coll_algorithm *algorithm);
 /*
  * Parses TEXT (NULL: "auto"); TABLE lists the known algorithms, terminated by NULL. SETTING is the
  * name of the setting that has the value TEXT, for error messages. If TEXT is wrong, returns
- * MPI_ERR_ARG with a text that names the setting, the value and what is allowed.
+ * MPI_ERR_ARG with an error text that names the setting, the value and what is allowed.
  */
 int coll_spec_parse(const char *setting, const char *text, const coll_algorithm *const table[],
                     coll_spec *spec);

@@ -6,9 +6,9 @@
  * Blocks are counted from a rank's own block to the end of the line, and then from the start of the
  * line. In a round of distance d, a power of r, a rank sends its blocks to the ranks d, 2 d, ...,
  * (r - 1) d places before it, and receives the blocks of the ranks d, 2 d, ..., (r - 1) d places
- * behind it. Blocks that the receiver already has, p or more places behind it, are not sent. So a
- * round has r - 1 messages from every rank and to it. A larger radix takes fewer rounds with more
- * messages and the same number of bytes; by default the cost model chooses it.
+ * behind it. Blocks p or more places behind the receiver are not sent, since the receiver has them
+ * already. So a round has r - 1 messages from every rank and to it. A larger radix takes fewer
+ * rounds with more messages and the same number of bytes; by default the cost model chooses it.
  *
  * - bruck: the distances rise from 1. A rank has the blocks next to its own, so it sends them in
  *   one piece, or two; but the longest messages go farthest.
@@ -16,11 +16,13 @@
  *   bytes go from a rank to its neighbours, mostly in one rack: with radix 2, about half of bruck's
  *   bytes cross an uplink.
  *
- * Bytes: every rank sends and receives M - m, where a block has m bytes and all blocks have M. An
- * uplink carries each block up to r - 1 times a round. Memory: r messages of about M / r, which is
- * why long calls use other algorithms. Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient
- * algorithms for all-to-all communications in multiport message-passing systems, 1997. Loch,
- * Koslovski: Sparbit: a new logarithmic-cost and data locality-aware MPI Allgather algorithm.
+ * Bytes: every rank sends and receives M - m, where a block has m bytes and all blocks have M. In a
+ * round, an uplink carries each block up to r - 1 times with sparbit, and up to r - 1 times for
+ * each of the rack's ranks with bruck. Memory: r messages of about M / r, which is why long calls
+ * use other algorithms.
+ * Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications
+ * in multiport message-passing systems, 1997. Loch, Koslovski: Sparbit: a new logarithmic-cost and
+ * data locality-aware MPI Allgather algorithm.
  */
 #include "config.h"
 
@@ -57,7 +59,7 @@ typedef struct set {
 
 /*
  * Returns the blocks that a rank sends, in the round of DISTANCE, to the rank TIMES * DISTANCE
- * places before it, counted from its own block.
+ * places before it. Places are counted from the sender's own block.
  */
 static set set_for(const growth *by, int distance, int times) {
     int wanted =

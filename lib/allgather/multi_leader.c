@@ -8,15 +8,15 @@
  * 2. In each round groups of k runs of nodes (k is the radix) exchange the blocks that they have:
  *    every node receives the blocks of the k - 1 other runs, and its ranks divide the messages
  *    among themselves.
- * 3. The ranks of a node pass on to each other what they have received.
+ * 3. The ranks of a node pass the received blocks on to each other.
  *
- * lib/plan/multi_leader.h has the runs. A message has the blocks of a run, or of a few, and is
+ * lib/plan/multi_leader.h defines the runs. A message has the blocks of a run, or of a few, and is
  * packed in scratch memory.
  *
  * Steps: log_k N between N nodes of P ranks; ceil(log2 P) inside a node before the first of these,
- * and again after each. Bytes: every block once to each rank inside the node, and once to each node
- * from another; in rounds between racks, every node of a rack receives, over the rack's uplink, all
- * blocks that the rack lacks. Memory: all blocks, which is why long calls use other algorithms.
+ * and again after each. Bytes: every block goes once to each node, and inside the node once to each
+ * rank; in rounds between racks, every node of a rack receives, over the rack's uplink, all blocks
+ * that the rack lacks. Memory: all blocks, which is why long calls use other algorithms.
  * Source: after Bienz, Gautam, Kharel: A locality-aware Bruck allgather, EuroMPI 2022.
  */
 #include "config.h"
@@ -38,7 +38,8 @@ typedef struct draft {
 
 enum { PIECES = 2 };
 
-/* Runs of positions whose blocks are in one message: one after this node's run, one before it. */
+/* The blocks of one message, as runs of positions. The second run is empty unless the message has
+ * blocks of nodes both behind and before this node; the nodes behind come first. */
 typedef struct pieces {
     coll_run piece[PIECES];
 } pieces;
@@ -75,8 +76,8 @@ static pieces pieces_of(const coll_leaders *leaders, const coll_leaders_turn *tu
          positions_in(leaders, cut, middle - behind, end - middle)}};
 }
 
-/* Adds the copies of the blocks of RUN to the round's memory, or from there: one copy if all blocks
- * have the same length. */
+/* Adds the copies of the blocks of RUN, to the round's memory if TO_SCRATCH, else from there: one
+ * copy if all blocks have the same length. */
 static void copy_run(draft *d, coll_run run, bool to_scratch) {
     const int merged = coll_blocks_even(d->args->blocks) ? run.count : 1;
     for (int position = run.first; position < run.first + run.count; position += merged) {

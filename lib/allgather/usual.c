@@ -4,8 +4,9 @@
  *
  * - doubling: pairs of ranks exchange all blocks that they have, twice as far apart each time; for
  *   powers of two.
- * - neighbors: a rank exchanges with its two neighbors in turn, first its own block, then the two
- *   blocks that it received last; for even numbers of ranks.
+ * - neighbors: a rank exchanges with its two neighbors in turn; first its own block, then its own
+ *   and the received block, then always the two blocks that it received last; for even numbers of
+ *   ranks.
  *
  * Messages are not cut. Steps: log2 p, or p / 2. Bytes: (p - 1) m from every rank and to it.
  * Sources: coll_base_allgather.c of Open MPI 4.1; Chen, Zhang, Zhang, Yuan: Performance evaluation

@@ -24,11 +24,12 @@
  * evenly; the ranks at the other positions have no block and skip the higher levels.
  *
  * Steps: 2 ceil(log2 p) on each level, for p ranks of a group. Bytes: 2 m (p - 1)/p from every rank
- * and to it; up to half of that over an uplink for each of the rack's ranks. With levels, for R
- * racks of n ranks, 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over an uplink 2 m (R -
- * 1)/R. Memory: four chunks for each round of the window, up to log2 p times as much if groups
- * differ in size. Source: Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms,
- * arXiv 2410.14234; levels after Cho and others: BlueConnect (MLSys 2019).
+ * and to it; over an uplink up to as much for each of the rack's ranks. With levels, R racks of n
+ * ranks: 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside, so that 2 m (R - 1)/R cross an uplink.
+ * Memory: four chunks for each round of the window, up to log2 p times as much if groups differ in
+ * size.
+ * Source: Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms, arXiv 2410.14234;
+ * levels after Cho and others: BlueConnect (MLSys 2019).
  */
 #include "config.h"
 
@@ -77,7 +78,7 @@ typedef struct draft {
     coll_step *steps;
     int count, lane;
     size_t from; /* start of the chunk */
-    bool many;   /* each skip has a room of its own */
+    bool many;   /* each skip has segments of its own */
     room received, passed;
     int last[PIECES], lasts;
     coll_range changed[PIECES]; /* ranges changed by the last steps or earlier ones */
@@ -296,9 +297,9 @@ static int rooms_of(const hierarchy *f) {
 }
 
 /*
- * A skip takes two sends, receives and combinations, and on the way back two sends and receives. A
- * chunk has the same number of elements for each part. If groups differ in size, some parts are
- * received more than once, and need memory each time.
+ * A skip takes two sends, receives and combinations, and on the way back two sends and receives.
+ * Each chunk, except perhaps the last one, has the same number of elements for each part. If groups
+ * differ in size, some parts are received more than once, and need memory each time.
  */
 static coll_plan_size size_of(const coll_plan_args *args, bool levels) {
     enum { STEPS = 5 * PIECES };

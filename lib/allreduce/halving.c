@@ -13,8 +13,9 @@
  * connection of Open MPI.
  *
  * Steps: 2 floor(log2 p), and 2 more if p is no power of two. Bytes: 2 m from every rank and to it;
- * in a pair, m for the rank that sends all its data, and 3 m for the other; over an uplink up to m
- * for each of a rack's ranks. Memory: six chunks for each round of the window.
+ * in a pair, m for the rank that sends all its data, and 3 m for the other; over an uplink up to
+ * all that the rack's ranks send, but only about 2 m if all racks have the same power of two of
+ * ranks. Memory: six chunks for each round of the window.
  * Source: Rabenseifner: Optimization of collective reduction operations, ICCS 2004; there the
  * farthest ranks pair up first.
  */
@@ -173,10 +174,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /*
- * Returns the user's window, else how many chunks keep a host's link busy while their messages
- * cross the network one after the other: FEWEST, or up to MOST if these fit the buffer before a
- * host. The least number that is enough is doubled, since chunks under way share the link. The
- * result is a power of two, since the number of chunks mostly is a power of two, too.
+ * Returns the user's window. If there is none, returns how many chunks keep a host's link busy
+ * during the latencies of one chunk's messages, which follow one another. That number is doubled,
+ * since chunks under way share the link, and rounded up to a power of two, since the number of
+ * chunks mostly is a power of two, too. The result is at least FEWEST, and at most MOST; if it is
+ * more than FEWEST, all these chunks fit the buffer before a host.
  */
 static size_t window_of(const coll_plan_args *args, size_t chunk) {
     enum { FEWEST = 4, MOST = 8 };
@@ -194,8 +196,8 @@ static size_t window_of(const coll_plan_args *args, size_t chunk) {
 }
 
 /*
- * Each peer takes a send, a receive and a combination, and on the way back a send and a receive. A
- * chunk has the same number of elements for each part.
+ * Each peer takes a send, a receive and a combination, and on the way back a send and a receive.
+ * Each chunk, except perhaps the last one, has the same number of elements for each part.
  */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_shape *shape = args->shape;

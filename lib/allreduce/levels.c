@@ -8,9 +8,10 @@
  * first ranks of the racks exchange their sums.
  *
  * Steps: 2 ceil(log2 n) in groups of n ranks, and the steps of recursive doubling among the G
- * groups. Bytes: ceil(log2 n) + ceil(log2 G) times m to the first rank of a group and from it. Over
- * an uplink m for each step of the doubling; with two levels, if ranks share nodes, m for each step
- * and node of the rack. Memory: a segment for each child and step, for each round of the window.
+ * groups. Bytes: (ceil(log2 n) + ceil(log2 G)) m to the first rank of a group and from it. Over an
+ * uplink up to m for each step of the doubling; with two levels, if ranks share nodes, up to m for
+ * each step and node of the rack. Memory: a segment for each child and step, for each round of the
+ * window.
  * Source: Thakur, Rabenseifner, Gropp; Graham, Shipman: MPI support for multi-core architectures.
  */
 #include "config.h"
@@ -22,7 +23,7 @@ static bool share_nodes(const coll_topo *topo) {
     return topo->nodes > 1 && topo->nodes < topo->ranks;
 }
 
-/* Returns the lower one of two levels. */
+/* Returns the groups in which two_level has trees: nodes, or racks if no ranks share nodes. */
 static coll_unit level_of(const coll_topo *topo) {
     return share_nodes(topo) ? COLL_UNIT_NODE : COLL_UNIT_RACK;
 }

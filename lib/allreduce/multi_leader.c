@@ -7,11 +7,11 @@
  * 2. In each round groups of k nodes (k is the radix) exchange their sums: every node receives the
  *    k - 1 other sums, and its ranks divide the messages among themselves. With P ranks on each
  *    node and a radix of P + 1 a rank sends and receives one message in a round.
- * 3. The ranks of a node pass on to each other what they have received, and each adds up the k
- *    sums, in the order of the line.
+ * 3. The ranks of a node pass the received sums on to each other, and each adds up the k sums, in
+ *    the order of the line.
  *
- * lib/plan/multi_leader.h has the groups. All ranks combine by the same tree, in the order of the
- * line. If operands must be combined in order, a run of ranks on one node counts as a node.
+ * lib/plan/multi_leader.h defines the groups. All ranks combine by the same tree, in the order of
+ * the line. If operands must be combined in order, a run of ranks on one node counts as a node.
  *
  * Steps: log_k N between N nodes; ceil(log2 P) inside a node before the first of these, and again
  * after each. Bytes: k - 1 sums in a round to every node and from it, or up to twice as many from

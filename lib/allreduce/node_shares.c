@@ -10,8 +10,8 @@
  * 1. Reduce-scatter inside: each rank gets the node's sums of the shares of the nodes that it
  *    serves. First each half of the node's ranks sends the other half its contributions for the
  *    shares that the other half serves; then the two quarters of each half do the same, and so on.
- * 2. Each rank sends these sums to the nodes that it serves, and adds the sums that these nodes
- *    send to its own contribution to its node's share.
+ * 2. Each rank sends these sums to the nodes that it serves. It receives sums from these nodes, and
+ *    adds them to its own contribution to its node's share.
  * 3. Allreduce inside, of the node's share, by recursive doubling: the share is then complete.
  * 4. Each rank sends this share to the nodes that it serves, and receives their shares.
  * 5. Allgather inside: the exchanges of the first step in reverse.

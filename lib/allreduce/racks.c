@@ -10,10 +10,11 @@
  * group. A rack passes the results that it receives around its ranks. Racks may have different
  * sizes: a rank sends its part of a piece to all ranks of the next rack whose parts overlap it.
  *
- * In turn (k, t) rack r sums up piece r - t of group k inside and forwards its sum; it also handles
- * the result of piece r + 1 - t of group k - 1: receives the result (except in turn 0, when the
- * rack has it already), forwards it (except in the last turn of a group), and passes it around its
- * own ranks.
+ * In turn (k, t) rack r sums up piece r - t of group k inside, adds the sum that the rack before
+ * has sent (except in turn 0), and sends the new sum to the next rack. It also handles the result
+ * of piece r + 1 - t of group k - 1: it receives the result (except in turn 0, when the rack has it
+ * already), forwards it to the next rack, and passes it around its own ranks. In the last turn of a
+ * group nothing goes to the next rack.
  *
  * Steps: R (C + 1) turns for C groups. Bytes: in a rack of n ranks, each sends and receives
  * 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over each uplink 2 m (R - 1)/R in either
@@ -169,8 +170,8 @@ static moment moment_of(const racks_plan *plan, uint64_t turn) {
     return now;
 }
 
-/* Returns the index of the step that adds, in a hop inside a rack; this step follows the
- * receives. */
+/* Returns the index of the step that adds the received sum in hop HOP inside the rack; this step
+ * follows the receives. */
 static int place_of_sum(const racks_plan *plan, const moment *now, int hop) {
     return is_passed_round(plan, now->results, hop) + 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recursive_doubling: every rank has the sum after ceil(log2 p) rounds; for small data.
+ * recursive_doubling: pairs of ranks exchange their sums, twice as far apart each time; for small
+ * data.
  *
  * Ranks are positions in the chain order, or in rank order if the operands must be combined in
  * order. In turn k a rank exchanges its sum with the rank whose position differs only in bit k, so

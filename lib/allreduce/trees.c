@@ -33,7 +33,7 @@ static void send_data(coll_trees_draft *d, int peer) {
 
 /*
  * Adds the steps that receive PEER's sum into SEGMENT and combine it with the data once step AFTER
- * is complete, too.
+ * is complete, too. If BEFORE, the received sum is the first operand.
  */
 static void receive_and_combine(coll_trees_draft *d, int peer, int segment, bool before,
                                 int after) {

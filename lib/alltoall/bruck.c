@@ -5,12 +5,12 @@
  *
  * A block for the rank o positions further on moves by the digits of o in base r. In the round of
  * distance d, a power of r, a rank sends all blocks whose o has the digit i at that power to the
- * rank i d positions further on. It stores a block in transit at the place in its data where a
- * block from the same distance will be in the end, so nothing has to be moved afterwards. A larger
- * radix takes fewer rounds and fewer bytes, but more messages; by default the cost model chooses
- * it.
+ * rank i d positions further on. A rank stores a block in transit at the place, in its data, of the
+ * block that it will have in the end from the rank o positions before it, so nothing has to be
+ * moved afterwards. A larger radix takes fewer rounds and fewer bytes, but more messages; by
+ * default the cost model chooses it.
  *
- * Bytes: m p (r - 1) / r from every rank and to it in each round. Over an uplink, of a rack of n
+ * Bytes: m p (r - 1) / r from every rank and to it in each round. Over the uplink of a rack of n
  * ranks, n times that in each round of a distance of n or more. Memory: 2 (r - 1) messages of about
  * m p / r.
  * Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications

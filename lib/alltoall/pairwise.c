@@ -35,9 +35,9 @@ enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 8 };
 
 /*
  * WINDOW: segments in flight to a rank, in addition to those that the link transfers during a round
- * trip. AHEAD: rounds in flight in addition to the rounds of the window; so few that messages of
- * several ranks which share an uplink fit its buffer. ROUNDS_MOST: upper limit of the rounds in
- * flight.
+ * trip. AHEAD: rounds in flight in addition to the rounds of the window; so few that the messages
+ * of several ranks that share an uplink fit the uplink's buffer. ROUNDS_MOST: upper limit of the
+ * rounds in flight.
  */
 enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 
@@ -124,8 +124,8 @@ int coll_pairwise_send(const coll_plan_args *args, const coll_pairwise_part *par
 
 /* --- The plan for blocks of equal size --- */
 
-/* Returns the number of racks if all have equal size; else 0. Every rank then has the same number
- * of turns, one of them with itself, which need not be listed. */
+/* Returns the number of racks if all have equal size; else 0. If they have, turns need not be
+ * listed: every rank has the same number of turns, one of them with itself. */
 static int count_even_racks(const coll_plan_args *args) {
     const coll_topo *topo = args->shape->topo;
     const int places = topo->ranks / topo->racks;

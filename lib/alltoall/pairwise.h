@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the plans of pairwise for blocks of equal and of unequal sizes share. */
+/* Declarations that pairwise's plans for blocks of equal and of unequal sizes share. */
 #ifndef COLL_LIB_ALLTOALL_PAIRWISE_H
 #define COLL_LIB_ALLTOALL_PAIRWISE_H
 

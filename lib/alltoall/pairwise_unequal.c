@@ -176,7 +176,7 @@ static coll_pairwise_part find_part(const unequal_plan *plan, int stream, uint64
 static void delay_request(const unequal_plan *plan, int stream, uint64_t round,
                           coll_step *request) {
     const int window = plan->base.size.window / STREAMS;
-    const uint64_t before = round - plan->lists[stream].small_rounds; /* rounds of long blocks */
+    const uint64_t before = round - plan->lists[stream].small_rounds; /* of long blocks */
     size_t under_way = find_part(plan, stream, round).range.length;
     for (int back = 1; back < window && (uint64_t)back <= before; back++) {
         const size_t bytes = find_part(plan, stream, round - (uint64_t)back).range.length;

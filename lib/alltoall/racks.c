@@ -25,7 +25,7 @@
 /* Upper limit for the total bytes of a rank's blocks. */
 static const size_t BYTES_MOST = 4 << 20;
 
-/* Messages to other ranks in flight. */
+/* Upper limit of a rank's sends in flight; also of its receives. */
 enum { WINDOW = 8 };
 
 typedef struct racks_plan {

@@ -42,11 +42,11 @@ typedef struct tuna {
     int ranks, own, radix;
     int distance;           /* of this round */
     size_t packed, message; /* most bytes of a packed block, and of a message */
-    /* by distance to travel: the length of a block, and its bytes. The block has already moved by
-     * the digits of earlier rounds, and will move by the digits of later rounds */
+    /* LENGTHS and SLOTS: the length and the bytes of each block in transit, by the distance from
+     * the block's source to its destination */
     length *lengths;
     char *slots, *sent, *received;
-    coll_task rounds; /* the task until the rounds are over */
+    coll_task rounds; /* initial state of TASK, for the rounds of the short blocks */
     coll_task *rest;  /* the task of the long blocks, with VALUES, BLOCKS and INPUT */
     coll_values values;
     coll_blocks blocks, input;
@@ -72,8 +72,8 @@ static size_t message_of(const coll_plan_args *args) {
 
 /* --- Rounds --- */
 
-/* Returns the next distance behind FAR with the same digit in this round. The first distance with
- * the digit TIMES is TIMES * t->distance. */
+/* Returns the next distance after FAR that has the same digit in this round. The first distance
+ * with the digit TIMES is TIMES * t->distance. */
 static int next_far(const tuna *t, int far) {
     far++;
     return far % t->distance ? far : far + (t->radix - 1) * t->distance;
@@ -90,7 +90,7 @@ static char *slot_of(const tuna *t, int far) {
     return t->slots + (size_t)far * t->packed;
 }
 
-/* Writes the blocks with the digit TIMES to MESSAGE, and returns its bytes. */
+/* Writes the blocks with the digit TIMES to MESSAGE, and returns its length in bytes. */
 static size_t pack(const tuna *t, int times, char *message) {
     length *lengths = (length *)message;
     char *at = message + (size_t)count_blocks(t, times) * sizeof *lengths;

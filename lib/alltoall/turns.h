@@ -26,11 +26,11 @@ typedef struct coll_turn {
     int to, from;
 } coll_turn;
 
-/* Scratch memory for listing turns, one element for each position and slot. */
+/* Element I of the scratch memory for listing turns: about position I and about slot I. */
 typedef struct coll_seat {
-    int wanted; /* the slot that this position prefers, so that its rack is spread evenly */
-    int before; /* number of positions that prefer an earlier slot */
-    int sender; /* the position that has this slot */
+    int wanted; /* the slot that position I prefers, so that its rack is spread evenly */
+    int before; /* number of positions that prefer a slot before slot I */
+    int sender; /* the position that has slot I */
 } coll_seat;
 
 /* Returns turn NTH of the rank at position OWN. There are RACKS racks of equal size; turn NTH is

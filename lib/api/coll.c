@@ -6,7 +6,7 @@
  * choosing and tracing would take longer than a small collective itself. Its invariant: the
  * described path would call the same function of the MPI library with the same bytes, on the same
  * communicator; calls of no bytes send nothing on either path. So the ranks of one call may take
- * different paths. A call takes the fast path
+ * different paths. A call can take the fast path
  *
  * - on one node, where all calls of an operation are native, unless the user asks otherwise;
  * - if it is the same as the last call of its operation that the described path ran natively.
@@ -73,8 +73,8 @@ static bool reduces_like(const coll_state *state, coll_operation operation, cons
                coll_call_args_served(operation, state->comm, user->receive_type, user->op);
 }
 
-/* Returns whether the call's shape, which is not described, is that of the last native call of
- * OPERATION. */
+/* Returns whether the call has the shape of the last native call of OPERATION, without describing
+ * it. Returns false if that can't be known. */
 static bool is_native_again(const coll_state *state, coll_operation operation,
                             const coll_user *user) {
     const coll_operation_info *info = &coll_operations[operation];
@@ -283,7 +283,7 @@ static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm 
 
 /* --- Recording of calls for the report --- */
 
-/* Returns whether this rank's data or block is what it sends, not what it receives. */
+/* Returns whether the amount to record is that of the send buffer, not of the receive buffer. */
 static bool is_amount_sent(coll_operation operation, const coll_user *user) {
     switch (operation) {
     case COLL_OPERATION_GATHER:
@@ -314,7 +314,8 @@ static MPI_Count sum_blocks(const MPI_Count counts[], const MPI_Datatype types[]
 }
 
 /* Returns the elements of this rank's block in a call whose counts differ by rank, or of all its
- * blocks if it has one for each rank; 0 if the call doesn't give them. */
+ * blocks if it has one for each rank. Returns 0 for a neighbourhood alltoall, and at the root of a
+ * gather or scatter in place. */
 static MPI_Count find_own_count(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const coll_uneven *uneven = user->uneven;
     const bool in_place = user->send == MPI_IN_PLACE;

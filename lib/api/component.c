@@ -22,8 +22,8 @@ int COLL_Check_settings(char text[], size_t size) {
 }
 
 /*
- * Sets up MPI_COMM_WORLD, the only set-up that sends messages, and saves the result as the job's
- * facts.
+ * Sets up MPI_COMM_WORLD and saves the result as the job's facts, so that the set-ups of the job's
+ * other communicators send no messages.
  */
 static int set_up_world(void) {
     coll_comm *world;

@@ -76,8 +76,8 @@ static void describe_candidate(const coll_shape *call, const coll_choice *choice
         candidate->otherwise = coll_predicted(algorithm, &otherwise, &values);
 }
 
-/* Sets CANDIDATE's time from simulations of up to EVENTS events, and the bytes that ALGORITHM's
- * plans send over the busiest link of each kind. */
+/* Sets CANDIDATE's `played`, its time from simulations of up to EVENTS events, and the bytes that
+ * ALGORITHM's plans send over the busiest link of each kind. */
 static int simulate_at_length(const coll_algorithm *algorithm, const coll_shape *call, int events,
                               COLL_Candidate *candidate) {
     coll_values values = coll_values_default(algorithm);

@@ -6,7 +6,7 @@
  * 1. The ranks of each node exchange messages in pairs, twice as far apart each time.
  * 2. In each round groups of k nodes (k is the radix) exchange messages: a node receives from the
  *    other k - 1 nodes, and its ranks divide the messages among themselves. Then the node's ranks
- *    notify each other in pairs. lib/plan/multi_leader.h has the groups.
+ *    notify each other in pairs. lib/plan/multi_leader.h defines the groups.
  *
  * Steps: log_k N between N nodes of P ranks; ceil(log2 P) inside a node before the first of these,
  * and again after each. All messages are empty; a node sends k - 1 in a round, up to twice as many

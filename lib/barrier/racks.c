@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * racks: up a tree in every rack, between the racks by one rank each, and down again.
+ * racks: notifications go up a tree in every rack, are exchanged by one rank of each rack, and go
+ * down again.
  *
  * 1. Groups are sites if there are several, else racks, else hosts. In a group, notifications go up
  *    a tree to the first rank in chain order. A rank has up to k children per level: the other

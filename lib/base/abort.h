@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ends the job such that its launcher prints why and returns a status other than 0. */
+/* Ends the job so that its launcher prints why and returns a status other than 0. */
 #ifndef COLL_LIB_BASE_ABORT_H
 #define COLL_LIB_BASE_ABORT_H
 

@@ -16,9 +16,8 @@
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]);
 
 /*
- * Starts an agreement as coll_agree_highest does, without waiting. The messages use TAG. Neither
- * AGREEMENT's memory nor TAG may be reused until the agreement is complete, and never after an
- * error.
+ * Starts an agreement as coll_agree_highest does, without waiting. The messages use TAG. Do not
+ * reuse AGREEMENT's memory or TAG before the agreement is complete, and never after an error.
  */
 int coll_agreement_start(coll_agreement *agreement, coll_comm *comm, int tag, int count,
                          const int64_t numbers[]);

@@ -13,7 +13,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The user's description of the blocks; must outlive the coll_blocks made from it. */
+/* The user's description of the blocks. Its arrays must outlive the coll_blocks made from it. */
 typedef struct coll_blocks_layout {
     void *buffer;
     /* elements of each rank's block, the blocks being contiguous; unused if COUNTS is set */
@@ -44,7 +44,7 @@ typedef struct coll_blocks {
 int coll_blocks_open(coll_blocks *blocks, const coll_blocks_layout *layout, int ranks);
 void coll_blocks_close(coll_blocks *blocks);
 
-/* Describes the same blocks as if the buffer began OFFSET bytes later. */
+/* Changes BLOCKS to describe the same blocks OFFSET bytes further on in memory. */
 void coll_blocks_move(coll_blocks *blocks, MPI_Aint offset);
 
 /* Return the size in bytes of RANK's block, of the longest block, and of all blocks together. */

@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 /*
- * Reads all of TEXT as a decimal number: digits, a decimal point, an exponent. Returns false for
- * anything else, including "nan", "inf", "0x1p3" and spaces. A number too large for a double
- * becomes an infinity.
+ * Reads all of TEXT as a decimal number: a sign, digits, a decimal point, an exponent. Returns
+ * false for anything else, including "nan", "inf", "0x1p3" and spaces. A number too large for a
+ * double becomes an infinity.
  */
 bool coll_c_locale_number(const char *text, double *value);
 

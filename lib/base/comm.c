@@ -19,8 +19,8 @@
 /*
  * Scratch memory of an operation. LEAST_SCRATCH covers the default windows of the algorithms; every
  * communicator may use it without an agreement. If an operation needs more, the memory becomes at
- * least MOST_KEPT bytes large and stays allocated; between operations only its first MOST_KEPT
- * bytes keep their pages. Pages that nobody writes to take no memory.
+ * least MOST_KEPT bytes large and stays allocated; between operations only the pages of its first
+ * MOST_KEPT bytes stay in memory. Pages that nobody writes to take no memory.
  */
 static const size_t LEAST_SCRATCH = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
@@ -105,7 +105,7 @@ static void close_slots(coll_comm *state) {
 
 /*
  * Receives messages that nobody waits for any more: MPICH treats freeing a communicator with
- * pending messages as a fatal error.
+ * unreceived messages as a fatal error.
  */
 static void receive_leftovers(MPI_Comm comm) {
     MPI_Status status;
@@ -269,8 +269,8 @@ static int open_slots(coll_comm *state, const coll_comm *whole) {
 }
 
 /*
- * Allocates memory, and calls set_up of each slot, which waits until all ranks are here, with a
- * timeout. After this, calls of the MPI library wait without a timeout.
+ * Allocates the state's memory and calls set_up of each slot. Unless set_up is local, it waits for
+ * all ranks, with a timeout; later calls of the MPI library wait without one.
  */
 static int wait_for_all_ranks(coll_comm *state) {
     int code = MPI_SUCCESS;

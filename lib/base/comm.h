@@ -24,7 +24,7 @@ enum {
     COLL_TAG_PAIRS,
     COLL_TAG_AGREE,
     COLL_TAG_ROLL_CALL,
-    COLL_TAG_CONFIRMED, /* and the next tag: confirmed broadcasts alternate between the two */
+    COLL_TAG_CONFIRMED, /* and the next tag: reliable broadcasts alternate between the two */
     COLL_TAG_NOTE = COLL_TAG_CONFIRMED + 2, /* likewise */
     COLL_TAG_ROUND = COLL_TAG_NOTE + 2,
     COLL_TAG_REPORT,
@@ -102,15 +102,16 @@ typedef struct coll_comm {
 typedef struct coll_comm_key {
     size_t bytes, bytes_per_rank;
     /*
-     * Called on first use of a communicator (not of a part). If COMM needs no duplicate, sets
-     * COMM->private and COMM->transport. Local if the ranks know all facts of the job already. Else
-     * it is collective and returns the same error on all ranks: MPI_ERR_NO_MEM if READY is false on
-     * any rank. On a rank whose READY is false, COMM may have no slots.
+     * Called on first use of a communicator (not of a part). READY: this rank has memory for the
+     * state; if not, COMM may have no slots. If COMM needs no duplicate, sets COMM->private and
+     * COMM->transport. Local if the ranks know all facts of the job already. Else it is collective
+     * and returns the same error on all ranks: MPI_ERR_NO_MEM if READY is false on any rank.
      */
     int (*set_up)(coll_comm *comm, bool ready);
-    /* Called after set_up; collective. COMM is a part of WHOLE, or WHOLE is NULL. */
+    /* Called after set_up, or on a part, for which set_up is not called; collective. COMM is a part
+     * of WHOLE, or WHOLE is NULL. */
     int (*open)(coll_comm *comm, const coll_comm *whole);
-    void (*close)(void *slot); /* called while COMM still works, also after an error of OPEN */
+    void (*close)(void *slot); /* called while COMM still works, also after an error */
     int number;                /* index of the slot; set by coll_comm_get */
 } coll_comm_key;
 
@@ -125,9 +126,10 @@ static inline void *coll_comm_slot(const coll_comm *comm, const coll_comm_key *k
 }
 
 /*
- * Sets *STATE to the state of the intracommunicator COMM, which owns it. Collective on first use,
- * which creates the state. Errors: out of memory and the errors of opening slots, the same on every
- * rank. If an earlier error may have left messages in flight, returns that error again.
+ * Sets *STATE to the state of the intracommunicator COMM; COMM owns the state. The first use
+ * creates the state, and is collective unless the keys' set_up is local. Errors: MPI_ERR_NO_MEM,
+ * MPI's, and those of set_up and open. If an earlier error may have left messages in flight,
+ * returns that error again.
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
 
@@ -163,8 +165,8 @@ bool coll_comm_finalizing(void);
 MPI_Comm coll_comm_alone(void);
 
 /*
- * Returns the state of COMM if this thread's last coll_comm_get was for COMM and the state is not
- * broken, else NULL. Local.
+ * Returns the state of COMM if this thread's last coll_comm_get was for COMM, no state has been
+ * freed since, and the state is not broken; else NULL. Local.
  */
 coll_comm *coll_comm_recent(MPI_Comm comm);
 

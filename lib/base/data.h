@@ -60,7 +60,7 @@ void coll_data_pack(const coll_data *data, size_t from, size_t length, void *byt
 /* Writes LENGTH bytes from BYTES to the data, beginning with its byte FROM. */
 void coll_data_write(const coll_data *data, size_t from, size_t length, const void *bytes);
 
-/* Copies all bytes of FROM to INTO, which has the same number of bytes. */
+/* Copies all bytes of FROM to the beginning of INTO, which has at least as many bytes. */
 void coll_data_copy(const coll_data *into, const coll_data *from);
 
 /* Returns whether the data is contiguous and needs no segment memory. */

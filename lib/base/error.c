@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The bits that new codes lack: 0, or in MPICH 4.0 the bit that marks codes with texts. */
+/* The bits that MPI_Add_error_code omits from new codes: 0, or in MPICH 4.0 the bit that marks
+ * codes with texts. */
 static _Atomic int missing;
 
 int coll_error_class(int code) {

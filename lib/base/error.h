@@ -10,7 +10,8 @@
 /*
  * Returns an MPI error code of class ERROR_CLASS (MPI_ERR_ARG, ...) whose MPI_Error_string is the
  * formatted text, cut to at most MPI_MAX_ERROR_STRING. The thread's next error of the same class
- * replaces the text. Returns ERROR_CLASS itself if MPI cannot add codes.
+ * replaces the text. Returns ERROR_CLASS itself if MPI cannot add codes or coll_error_divert has
+ * redirected the texts.
  */
 int coll_error(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -48,8 +48,8 @@ size_t coll_iov_size(const coll_iov *run);
 coll_iov coll_iov_repeated(const coll_iov *inner, size_t count, coll_distance stride);
 
 /*
- * Returns whether COUNT copies of ITEM exceed PTRDIFF_MAX bytes. No object in memory does, but a
- * datatype can.
+ * Returns whether COUNT copies of ITEM exceed PTRDIFF_MAX bytes. No object in memory is that large,
+ * but a datatype can be.
  */
 bool coll_iov_too_large(const coll_iov *item, size_t count);
 
@@ -68,7 +68,8 @@ coll_iov_list *coll_iov_list_new(size_t capacity);
 /* Appends NEXT to LIST, or merges NEXT with the last run if NEXT continues that run. */
 void coll_iov_list_append(coll_iov_list *list, coll_iov next);
 
-/* Returns one run that represents all of LIST; OWNER becomes the owner of LIST. */
+/* Returns one run that represents all of LIST. Adds LIST to the lists of OWNER or, if the result
+ * need not point to LIST, frees LIST. */
 coll_iov coll_iov_list_finish(coll_iov_list **owner, coll_iov_list *list);
 
 /* Frees all lists of OWNER. */

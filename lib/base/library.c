@@ -18,7 +18,7 @@ bool coll_library_is_speaker(void) {
     return true;
 }
 
-/* room for the MPI library's version: MPICH writes up to 8 KB, whatever Open MPI's header allows */
+/* bytes for the MPI library's version: MPICH writes up to 8K, whatever Open MPI's header allows */
 enum { LONGEST = 1 << 14 };
 
 /*

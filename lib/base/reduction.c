@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes that are combined at a time when scratch memory is needed. */
+/* PIECE: bytes that are combined at a time when scratch memory is needed, at least one element. */
 enum { PIECE = 16 << 10, ALIGNMENT = 64 };
 
 int coll_reduction_open(coll_reduction *reduction, MPI_Datatype type, MPI_Op op) {
@@ -30,7 +30,7 @@ int coll_reduction_open(coll_reduction *reduction, MPI_Datatype type, MPI_Op op)
     return MPI_SUCCESS;
 }
 
-/* Returns whether elements have no gaps. They may still have another order when packed, which is
+/* Returns whether elements have no gaps. Even then, packed data may have another order than memory:
  * that of the type map. */
 static bool is_packed(const coll_reduction *reduction) {
     return reduction->lower == 0 && (size_t)reduction->extent == reduction->element &&
@@ -85,7 +85,7 @@ static int combine_packed(const coll_reduction *reduction, const coll_operands *
     return code;
 }
 
-/* Returns COUNT elements of DATA's type, laid out at MEMORY. */
+/* Describes COUNT elements of DATA's type whose first byte is at MEMORY. */
 static coll_data spare_data(const coll_reduction *reduction, const coll_data *data, char *memory,
                             size_t count) {
     MPI_Aint offset = (MPI_Aint)((intptr_t)memory - reduction->lower - (intptr_t)data->buffer);

@@ -22,8 +22,9 @@ typedef struct coll_send_queue {
 } coll_send_queue;
 
 /*
- * Sets *MESSAGE to a message of BYTES to rank TO, which the caller fills in, sends with
- * (*MESSAGE)->request and passes to coll_send_queue_add. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
+ * Sets *MESSAGE to a message of BYTES to rank TO. The caller fills in the message, starts its send
+ * with (*MESSAGE)->request and passes it to coll_send_queue_add. Returns MPI_SUCCESS or
+ * MPI_ERR_NO_MEM.
  */
 int coll_queued_send_new(size_t bytes, int to, coll_queued_send **message);
 

@@ -22,7 +22,8 @@
 static const double LONGEST_PAUSE = 1;
 
 /*
- * State of the process. The lock guards all of it except the epoll descriptor, which never changes.
+ * State of the process. The lock guards the two times and changes of HAS_CONNECTIONS. The epoll
+ * descriptor never changes after it has been opened.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -51,9 +52,8 @@ static bool is_tcp_connection(int descriptor) {
 }
 
 /*
- * Adds DESCRIPTOR to the epoll set, and sets the bool FOUND, if it is a TCP connection that is not
- * in the set. Edge-triggered, because data that the MPI library leaves unread must not end every
- * sleep.
+ * If DESCRIPTOR is a TCP connection that is not in the epoll set, adds it and sets the bool FOUND.
+ * Edge-triggered, because data that the MPI library leaves unread must not end every sleep.
  */
 static bool add_new_connection(void *found, int descriptor) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET};

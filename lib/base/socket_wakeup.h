@@ -21,14 +21,15 @@ typedef struct coll_wakeup {
 } coll_wakeup;
 
 /*
- * From now on notifications of WAKEUP also end this process's sleeps; NULL removes the wake-up. A
- * process has one at a time. If the system does not support wake-ups, notifications have no effect.
+ * Makes WAKEUP this process's wake-up, in place of any other: notifications of WAKEUP then end the
+ * process's sleeps. NULL removes the wake-up. If the system does not support wake-ups,
+ * notifications have no effect.
  */
 void coll_wakeup_install(coll_wakeup *wakeup);
 
 /*
- * Announces whether this process will sleep unless its next look finds what it waits for. Call this
- * before the last test that precedes the sleep; then no wake-up is lost.
+ * Announces whether this process will sleep unless its next test finds what it waits for. Call this
+ * before the last test that precedes the sleep; then no notification is lost.
  */
 void coll_wakeup_announce(bool asleep);
 

@@ -23,7 +23,8 @@ int coll_textfile_open(const char *path, size_t most, FILE **stream);
 
 /*
  * Reads the file at PATH, of at most MOST bytes, into *TEXT, which the caller frees. LENGTH does
- * not count the terminating NUL. Returns the errors of coll_textfile_open; *TEXT is then NULL.
+ * not count the terminating NUL. Returns 0, or an error as coll_textfile_open does; *TEXT is then
+ * NULL.
  */
 int coll_textfile_read(const char *path, size_t most, char **text, size_t *length);
 

@@ -108,8 +108,8 @@ static int contents_read(MPI_Datatype type, contents *c) {
 
 /*
  * Returns the Ith of a constructor's numbers: its integers, then its addresses. A constructor with
- * large counts lists counts and distances separately. These large counts come before all other
- * numbers, except the integers that stand before the sizes of a subarray or darray.
+ * large counts has its counts and distances in a third array. The numbers of this array come first,
+ * except in a subarray or darray, where the integers before the sizes come first.
  */
 static MPI_Count number(const contents *c, MPI_Count i) {
     const int combiner = c->count.combiner;

@@ -14,10 +14,10 @@
 typedef struct coll_typemap coll_typemap;
 
 /*
- * Describes TYPE, which must be committed; the caller frees the map. The map does not refer to TYPE
- * afterwards. Its memory is proportional to the type's description (constructors and index lists),
- * not to its size. Errors: MPI_ERR_TYPE (also for elements of 2^63 bytes or more), MPI_ERR_NO_MEM.
- * *MAP is set only on success.
+ * Describes TYPE, which need not be committed; the caller frees the map. The map does not refer to
+ * TYPE afterwards. The map's memory is proportional to the type's description (constructors and
+ * index lists), not to the size of an element. Errors: MPI_ERR_TYPE (also for elements of 2^63
+ * bytes or more), MPI_ERR_NO_MEM, and MPI's. *MAP is set only on success.
  */
 int coll_typemap_create(MPI_Datatype type, coll_typemap **map);
 void coll_typemap_free(coll_typemap **map);

@@ -38,7 +38,7 @@ enum { RELIABLE = 8 };
 static const double HEARD_SLEEP_SHARE = 1, LONGEST_HEARD_SLEEP = 10e-3;
 
 /*
- * After a long silence, sleeps delay the end of the wait by at most this share of the time waited;
+ * After `silence` seconds of a wait, sleeps delay its end by at most this share of the time waited;
  * a process in the longest sleeps takes about 0.1 % of a core.
  */
 static const double SILENT_SLEEP_SHARE = 1.0 / 100, LONGEST_SILENT_SLEEP = 10e-3;
@@ -223,7 +223,8 @@ static int test_any(int first, int count, MPI_Request requests[], int *index, in
     return code;
 }
 
-/* Waits for one request, at most SECONDS (0: no limit). Sets *LATE if none completed in time. */
+/* Waits until any of the requests completes, at most SECONDS (0: no limit). Sets *LATE to whether
+ * none completed in time. */
 static int wait_any_until(coll_wait *wait, double seconds, int count, MPI_Request requests[],
                           int *index, bool *late) {
     if (wait->manner == COLL_WAIT_BLOCK && seconds == 0) {

@@ -14,8 +14,8 @@
 
 /*
  * How a rank waits. COLL_WAIT_BLOCK calls the MPI library's blocking functions (MPI_Waitany and the
- * like), which have no timeout: for simulators in which time passes only in MPI calls. Only
- * coll_wait_any, coll_wait_any_for and coll_wait_native poll if they have a timeout.
+ * like), which have no timeout: for simulators in which time passes only in MPI calls. But with a
+ * timeout, coll_wait_any, coll_wait_any_for and coll_wait_native poll.
  */
 typedef enum coll_wait_manner {
     COLL_WAIT_AUTO,

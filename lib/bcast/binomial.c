@@ -7,13 +7,13 @@
  * its farthest child first, which usually has the largest subtree. At most ceil(log2 p) copies
  * enter a rack, and at most as many leave it.
  *
- * Cost: log2 p (Os + L + Or + Ur).
+ * Cost: log2 p (Os + L + Or + Ur), as in lib/cost/cost.h.
  * Source: Zhang and Qiu, eq. 1; Tam and Wang, eq. 2 with k = 1.
  *
- * The other algorithms use the trees of MPI libraries (lib/pattern/usualtree.h), with the ranks in
- * the order of their numbers, and send to all children at once. They represent the library's own
- * broadcast when its time is predicted, and are in no table. Up to p - 1 copies enter and leave a
- * rack, since these trees ignore racks.
+ * The other algorithms here use the trees of MPI libraries (lib/pattern/usualtree.h), with the
+ * ranks in the order of their numbers, and send to all children at once. They represent the
+ * library's own broadcast when its time is predicted, and are in no table. Up to p - 1 copies enter
+ * and leave a rack, since these trees ignore racks.
  *
  * Cost: for each level of the tree a message to each child.
  * Source: Open MPI 4.1, coll_base_bcast.c.

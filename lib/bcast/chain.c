@@ -18,8 +18,9 @@
  * With confirm=1 segments carry checksums, the last rank acknowledges, and faults cause up to RETRY
  * restarts: chain_confirmed.h.
  *
- * Cost: (p + n - 2) (a + c B) for p ranks and n segments of c bytes: the first segment pays p - 1
- * hops in full, each at its level; the other n - 1 follow at the pace of the farthest level.
+ * Cost: (p + n - 2) (a + c B) for p ranks and n segments of c bytes, each of which takes a + c B:
+ * the first segment pays p - 1 hops in full, each at its level; the other n - 1 follow at the pace
+ * of the farthest level.
  * Source: Zhang and Qiu, section 4 and eq. 3.
  */
 #include "config.h"

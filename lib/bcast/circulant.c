@@ -4,16 +4,17 @@
  *
  * 1. The data is cut into n segments; ranks are positions in the chain order.
  * 2. In each of n - 1 + ceil(log2 p) rounds a rank sends one segment to the position skip[k] above
- *    it and receives one from the position skip[k] below it; lib/pattern/circulant.h says which
- *    segments. Rounds are not synchronized: a rank continues as soon as it has the segment to be
- *    sent.
+ *    it and receives one from the position skip[k] below it; lib/pattern/circulant.h says what k
+ *    is and which segments these are. Rounds are not synchronized: a rank continues as soon as it
+ *    has the segment to be sent.
  *
  * A chain's first segment takes p - 1 hops, here it takes ceil(log2 p). In exchange every rank
  * communicates with 2 ceil(log2 p) others, also across racks: up to one copy for each rank of a
  * rack enters the rack, and the number of copies that leave the rack has no such bound.
  *
- * Cost: (n - 1 + ceil(log2 p)) (a + b B) for segments of b bytes, and more with a growing number of
- * segments: as the rounds drift apart, two senders sometimes send to one receiver at once.
+ * Cost: (n - 1 + ceil(log2 p)) (a + b B) for segments of b bytes, each of which takes a + b B. The
+ * cost grows further with the number of segments: as the rounds drift apart, two senders sometimes
+ * send to one receiver at once.
  * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */
 #include "config.h"

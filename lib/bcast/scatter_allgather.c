@@ -3,13 +3,14 @@
  * scatter_allgather: the bucket algorithm; the classic choice for long messages.
  *
  * 1. The root sends block i to the rank at position i of the chain order.
- * 2. Around the ring of positions, each rank p - 1 times forwards the block that it received last.
+ * 2. In p - 1 turns the blocks travel around the ring of positions: each rank sends the block that
+ *    it received last, at first its own. The root receives nothing, since it has all blocks.
  *
  * Less than two copies enter a rack, and less than two leave it: some of the blocks in the first
  * step, and all but one around the ring.
  *
- * Cost: (p + p - 1) (a + m B / p): p - 1 messages of the root, and p - 1 rounds of the ring, in
- * which all ranks send at once.
+ * Cost: 2 (p - 1) (a + m B / p), where a block of m / p bytes takes a + m B / p: p - 1 messages of
+ * the root, and p - 1 rounds of the ring, in which all ranks send at once.
  * Source: Zhang and Qiu, eq. 2 and table 3.
  */
 #include "config.h"

@@ -2,15 +2,16 @@
 /*
  * two_tree: a pipeline down two trees at once; for all but small data.
  *
- * Segments alternate between two trees over the nodes. Every node is an inner node of one tree and
- * a leaf of the other, so that it sends about one copy of the data, as in a chain. Each tree enters
- * each rack once; the ranks of a node follow its first one (lib/plan/two_trees.h).
+ * Segments alternate between two trees over the nodes. Nearly every node is an inner node of one
+ * tree and a leaf of the other, so that it sends about one copy of the data, as in a chain. Each
+ * tree enters each rack once; the other ranks of a node follow its first rank as a chain
+ * (lib/plan/two_trees.h).
  *
- * The rate is that of the chain. The first segment needs a hop for every rack and about log2 of a
- * rack's nodes, while the chain needs one for every node.
+ * The rate is that of the chain. The first segment needs a hop for every rack, and about log2 n
+ * hops in a rack of n nodes, while the chain needs a hop for every node.
  *
- * Cost: d (a + 2 c B) + (n - 1) c B for n segments of c bytes and depth d: a node sends to its two
- * children in turn.
+ * Cost: d (a + 2 c B) + (n - 1) c B for n segments of c bytes, each of which takes a + c B, and
+ * depth d: a node sends to its two children in turn.
  * Source: Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and
  * scan, Parallel Computing 35 (2009).
  */

@@ -51,7 +51,7 @@ typedef struct coll_call_args {
     const coll_user *user;
     coll_shape shape;            /* what all ranks know of the call */
     int tag;                     /* first tag of its messages; 0: the blocking calls' tags */
-    const coll_rank_order *line; /* a request's own chain order; NULL: the communicator's */
+    const coll_rank_order *line; /* a request's own rank order; NULL: the communicator's */
 
     coll_data data, input;           /* this rank's data and input, if they are one piece */
     coll_blocks blocks, inputs;      /* the data and input, if they are a block for each rank */
@@ -60,7 +60,7 @@ typedef struct coll_call_args {
     bool own_opened;                 /* this call must close OWN, which it opened for itself */
     const coll_reduction *reduction; /* HOW; NULL if the operation does not reduce */
     coll_reduction how;
-    MPI_Aint *places; /* displacements of a reduce_scatter's blocks or of packed ones; or NULL */
+    MPI_Aint *places; /* displacements of a reduce_scatter's blocks or of those in COPY; or NULL */
 
     /* In-place input that the results may overwrite: at each start COPIED bytes from LOWEST or, if
      * PACKS, all bytes of BLOCKS are copied to COPY, which is then the input. LOWEST is NULL if
@@ -80,8 +80,9 @@ int coll_call_args_open(coll_call_args *call, coll_operation operation, const co
                         coll_comm *comm, const struct coll_graph *graph);
 void coll_call_args_close(coll_call_args *call);
 
-/* Returns true if the call sends no messages; coll_call_args_begin then completes it. The result is
- * the same on all ranks. */
+/* Returns whether this rank is known to send and receive no messages; coll_call_args_begin then
+ * completes the call. The result is the same on all ranks, except on ranks without neighbours in a
+ * neighbourhood collective. */
 bool coll_call_args_is_local(const coll_call_args *call);
 
 /* Returns the shape's bytes; if these are unknown, since sizes differ by rank, the bytes of all

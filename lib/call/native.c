@@ -286,8 +286,9 @@ int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm co
     };
     const coll_operation_info *info = &coll_operations[operation];
     int code = check_arguments(info, user), in, out;
+    /* Check here that COMM has a topology: Open MPI doesn't raise this error on COMM. */
     if (code == MPI_SUCCESS && info->neighbors)
-        code = coll_graph_degrees(comm, &in, &out); /* Open MPI raises its error elsewhere */
+        code = coll_graph_degrees(comm, &in, &out);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     if (!user->uneven)

@@ -35,17 +35,18 @@ typedef struct COLL_Pending coll_request;
 struct COLL_Pending {
     coll_request *next, **link; /* in the list of all requests */
     const char *name;           /* of the public entry, "COLL_Ibcast" */
-    MPI_Comm user;              /* its error handler gets the request's errors */
+    MPI_Comm user;              /* its error handler gets the errors, unless COMM is NULL */
     bool persistent;            /* keeps its memory and tags until it is freed */
     _Atomic coll_request_stage stage;
     int code;     /* result of the last completion */
     double since; /* when it was last started */
 
     MPI_Request native;       /* the MPI library's request */
-    int *native_arguments;    /* counts that it needs until it is complete */
+    int *native_arguments;    /* counts that NATIVE needs until it is complete */
     coll_agreement agreement; /* maximum over the ranks of 1 (no memory) or 0 */
 
-    coll_comm *comm;     /* NULL if libcoll hasn't set it up, or it was freed */
+    /* NULL if libcoll has no part in the call (lib/api/request.c), or if COMM was freed */
+    coll_comm *comm;
     coll_user user_call; /* the call's arguments */
     coll_uneven uneven;  /* the counts and displacements that they refer to */
     coll_call_args call;

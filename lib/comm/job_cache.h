@@ -45,8 +45,8 @@ void coll_world_free(coll_world *world);
 /*
  * Returns this process's entry that covers all ranks of WORLD, has these sources (TOPOLOGY NULL:
  * any) and the same REPORT, and needs no more measurements; NULL if there is none or if out of
- * memory. The caller releases the entry. Sets *PLACES to the topology of WORLD's ranks. Other ranks
- * may find another entry: the caller must compare the ids.
+ * memory. The caller releases the entry. Sets *PLACES to the topology of WORLD's ranks, which the
+ * caller frees. Other ranks may find another entry: the caller must compare the ids.
  */
 coll_job_cache *coll_job_cache_find(const coll_world *world, const coll_rank_info *report,
                                     const char *topology, const char *profile, coll_topo *places);

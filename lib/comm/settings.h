@@ -41,7 +41,7 @@ typedef struct coll_agreed_settings {
 
 /*
  * Reads the settings from this process's environment and the info keys of COMM (which may be
- * MPI_COMM_NULL); called on rank 0. Local. Returns MPI_ERR_ARG with a text.
+ * MPI_COMM_NULL); called on rank 0. Local. Returns MPI_ERR_ARG if a setting is invalid.
  */
 int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found);
 
@@ -50,10 +50,10 @@ bool coll_settings_has_info(MPI_Comm comm);
 
 /* Replaces algorithms in FOUND by the algorithms that info keys of COMM name. If FOUND says that
  * libcoll is disabled, then makes all operations native that have a native algorithm. Local.
- * Returns MPI_ERR_ARG with a text. */
+ * Returns MPI_ERR_ARG if a key is invalid. */
 int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found);
 
-/* Sets PARSED from SPECS. Returns MPI_ERR_ARG with a text. */
+/* Sets PARSED from SPECS. Returns MPI_ERR_ARG if one of SPECS is invalid. */
 int coll_settings_parse(coll_agreed_settings *settings);
 
 /* Packs SETTINGS except PARSED into PACK, or unpacks them. */

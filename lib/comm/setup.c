@@ -175,8 +175,8 @@ static void set_error_code(decision *made, int code) {
     PMPI_Error_string(code, made->text, &length);
 }
 
-/* Makes the topology from all reports, with racks and sites as far as they are known without a
- * measurement. Returns false if memory is short. */
+/* Makes the topology from the reports of all ranks, with racks and sites as far as they are known
+ * without a measurement. Returns false if memory is short. */
 static bool find_places(const exchange *x, const char *source, coll_job_cache_facts *facts,
                         char *problem) {
     const coll_rank_infos all = {(const char *)&contribution_of(x, 0)->report,
@@ -467,8 +467,8 @@ static void use_transport(coll_comm *comm) {
     comm->transport = job.transport;
 }
 
-/* Sets COMM up from the job's facts. Returns false, on all ranks, if there is no job or COMM has a
- * process of another job. Otherwise returns true and sets *CODE to the result. Local. */
+/* Sets COMM up from the job's facts. Returns false, on all ranks, if the job is not known or COMM
+ * has a process of another job. Otherwise returns true and sets *CODE to the result. Local. */
 static bool set_up_from_job(coll_comm *comm, bool ready, coll_setup *setup, int *code) {
     if (!job.transport || !job.common)
         return false;

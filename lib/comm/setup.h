@@ -39,8 +39,8 @@ void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *set
  * Does the first step of COMM's set-up. READY: this rank has memory for the state.
  *
  * If the job is known and all processes of COMM belong to it, the call is local, and COMM uses the
- * job's transport from then on. Errors: MPI_ERR_NO_MEM, and MPI_ERR_ARG of COMM's info keys, which
- * must be the same on all ranks.
+ * job's transport from then on. COMM's info keys must be the same on all ranks. Errors:
+ * MPI_ERR_NO_MEM, and MPI_ERR_ARG if an info key is invalid.
  *
  * Else the call is collective on the user's communicator. Each rank waits as its own environment
  * variables say until it knows rank 0's settings; from then on COMM waits as rank 0's settings say.

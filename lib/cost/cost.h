@@ -4,8 +4,8 @@
  * parameters of Tam and Wang's model. Pure.
  *
  * A measured parameter is a curve. A parameter that was not measured is derived from three figures
- * that every level has: a message takes Os + L + Or + Ur = latency + m * per_byte, of which each
- * end spends the overhead.
+ * that every level has: a message of m bytes takes Os + L + Or + Ur = latency + m * per_byte, of
+ * which each end spends the overhead.
  *
  * Source: Tam and Wang, section 3.2.
  */

@@ -88,7 +88,7 @@ static int neighbor(int nth, int count, int step) {
     return ring + (nth - ring + RING + step) % RING;
 }
 
-/* Returns this rank's partners if each host exchanges with hosts of its rack: with the next host in
+/* Returns this rank's partners if each host exchanges with hosts of its rack: with its neighbour in
  * the order of nodes if NEAR is true, else with the hosts half of the rack away. */
 static partners partners_in_rack(const probe *p, bool near) {
     const coll_place *place = &p->topo->places[p->comm->rank];
@@ -118,7 +118,7 @@ static int count_messages(int bytes) {
     return (bytes + PIECE - 1) / PIECE;
 }
 
-/* Sends BYTES to the rank TO. */
+/* Starts sending BYTES to rank TO, with a request for each message. */
 static int start_sends(const probe *p, int to, int bytes, MPI_Request requests[]) {
     int code = MPI_SUCCESS;
     for (int i = 0; bytes > 0 && code == MPI_SUCCESS; i++, bytes -= PIECE)

@@ -135,7 +135,7 @@ bool coll_profile_is_builtin(const coll_profile *profile) {
     return strcmp(profile->source, builtin_name) == 0;
 }
 
-/* Sets the latencies between hosts to TIMES times the built-in latencies. */
+/* Sets the latencies between hosts of a site to TIMES times the built-in latencies. */
 static void scale_latencies(coll_profile *profile, double times) {
     for (int level = COLL_LEVEL_RACK; level < COLL_LEVEL_WIDE; level++)
         profile->level[level].latency = times * coll_profile_builtin()->level[level].latency;

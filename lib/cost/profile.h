@@ -43,8 +43,8 @@ void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *pr
                        char *problem);
 
 /*
- * Sets the latencies of PROFILE, which must be built in, in a rack and between racks from
- * ROUND_TRIP, a measured round trip in seconds, or 0 if there is none. The results are the built-in
+ * Sets PROFILE's latencies in a rack and between racks from ROUND_TRIP, a measured round trip in
+ * seconds, or 0 if there is none. PROFILE must be the built-in one. The results are the built-in
  * latencies times a power of two from 1 to 1024, so that jobs on the same hosts get the same
  * latencies.
  */
@@ -76,10 +76,11 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
  * Returns WANTED, the user's segment, but at most BYTES. If WANTED is 0, returns the segment size
  * for a pipeline of m = BYTES whose first segment takes FILL segment times to reach the end: c =
  * sqrt(m a / (FILL B)), which minimizes m / c (a + c B) + FILL c B, with the link's overhead a and
- * time per byte B. It is bounded: smaller segments are mostly header, and segments above 32 KB come
- * near the transports' eager limit (64 KB over Open MPI's TCP), above which a rank's clear-to-send
- * queues behind the data that it is forwarding. A few KB are divided in at least two segments,
- * since one segment is no pipeline. Source: Zhang and Qiu, section 4.1 (k_opt).
+ * time per byte B. But c is at least 4 KB, because smaller segments are mostly header, and at most
+ * 32 KB, because larger ones come near the transports' eager limit (64 KB over Open MPI's TCP),
+ * above which a rank's clear-to-send queues behind the data that it is forwarding. A few KB are
+ * divided into two segments, since one segment is no pipeline. Source: Zhang and Qiu, section 4.1
+ * (k_opt).
  */
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 

@@ -400,7 +400,7 @@ static void print_date(FILE *stream) {
     fprintf(stream, "date %s\n", date);
 }
 
-/* What is printed. */
+/* The contents of a file to be written. */
 typedef struct contents {
     const COLL_Profile *values;
     const char *const *hosts;

@@ -11,7 +11,8 @@
  * A block crosses no uplink more than once in each direction, but it may also cross the uplinks of
  * the racks on its way to the root.
  *
- * Cost: ceil(log2 p) (a + s B) + ((p - 1) m - s) B for segments of s bytes.
+ * Cost: ceil(log2 p) (a + s B) + ((p - 1) m - s) B for segments of s bytes, each of which takes a +
+ * s B.
  * Source: the minimum spanning tree of Zhang and Qiu, eq. 1, in the other direction.
  */
 #include "config.h"
@@ -32,7 +33,7 @@ static range intersect(range a, range b) {
     return both;
 }
 
-/* Round I handles the Ith of the segments of which this rank has bytes. */
+/* Round I handles segment FIRST + I of the root's stream. */
 typedef struct tree_plan {
     coll_plan base;
     uint64_t first;

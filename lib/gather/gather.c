@@ -14,7 +14,7 @@ static double seconds_through(const coll_cost *link, double items) {
 /*
  * Returns the seconds that the blocks take through the slower of two links: the root's link, with
  * all blocks, and the uplink of the root's rack, which may be slower but has only the blocks from
- * other racks.
+ * other racks. With one rack or several sites, only the outermost link counts, with all blocks.
  */
 static double slowest_link_seconds(const coll_shape *call) {
     const coll_topo *topo = call->topo;

@@ -31,7 +31,7 @@ static inline bool coll_gather_is_even(const coll_shape *call) {
  * Returns the seconds of eq. 8 of Tam and Wang, T = C1 + (p - 1) m D + C2, for blocks of MESSAGES
  * messages each that keep the link to the root full: the time until the first byte arrives, plus
  * all bytes through the link (or all messages at the root's receive gap, if that takes longer),
- * plus the end of the last message.
+ * plus the overheads of receiving the last message.
  */
 double coll_gather_seconds(const coll_shape *call, double messages);
 

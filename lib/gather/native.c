@@ -82,8 +82,8 @@ static int run_even(const coll_exec_args *call) {
     return code;
 }
 
-/* Describes the root's blocks by MPI_Gatherv's ints. Returns false if the blocks are not contiguous
- * or the ints are too small. */
+/* Sets COUNTS and PLACES to the lengths and displacements of the root's blocks, in bytes. Returns
+ * false if the blocks are not contiguous or a number does not fit an int. */
 static bool convert_to_ints(const coll_exec_args *call, int counts[], int places[]) {
     const coll_blocks *blocks = call->args.blocks;
     if (!coll_data_in_place(&blocks->longest))

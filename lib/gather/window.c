@@ -7,10 +7,10 @@
  * 3. Otherwise the ranks P1 to Pw send at once; when Pj's send returns, it sends a start signal to
  *    P(j + w), which then sends.
  *
- * w is between the bounds of eq. 5 and 6 and keeps the last window full (eq. 7):
- * lib/pattern/incast.h. This is algorithm 1 of Tam and Wang unchanged. Over TCP a send returns when
- * its data is in the socket's buffer, so the signal overtakes the data and more than w ranks may
- * flood the switch; the algorithm "credit" counts the bytes that have arrived instead.
+ * w is between the bounds of eq. 5 and 6, and such that the last ranks to send also fill the link
+ * (eq. 7): lib/pattern/incast.h. This is algorithm 1 of Tam and Wang unchanged. Over TCP a send
+ * returns when its data is in the socket's buffer, so the signal overtakes the data and more than w
+ * ranks may flood the switch; the algorithm "credit" counts the bytes that have arrived instead.
  *
  * Cost: T = C1 + (p - 1) m D + C2 (eq. 8).
  * Source: Tam and Wang, section 5.3.

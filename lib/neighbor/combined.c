@@ -14,8 +14,9 @@
  * nothing to do.
  *
  * Steps: three, of which one is between nodes. Bytes: each block once between nodes, or once to
- * each node if it is for several ranks there; and twice more inside nodes. Memory: all blocks that
- * a rank sends, receives or forwards.
+ * each node if it is for several ranks there; at most as often inside the source's node before
+ * that, and at most once to each destination after that. Memory: all blocks that a rank sends,
+ * receives or forwards.
  */
 #include "config.h"
 

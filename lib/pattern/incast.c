@@ -8,7 +8,7 @@ int coll_incast_fewest(double gs, double gr) {
     return fewest >= 1 ? (int)fmin(fewest, 1 << 30) : 1;
 }
 
-/* Solves D / A + B / k >= 1, for B bytes of BUFFER and k ITEMS: with A = x / gs and D = 1 / gr the
+/* Solves D / A + B / k >= 1, where B is BUFFER and k is ITEMS: with A = x / gs and D = 1 / gr the
  * solution is x <= gs / gr / (1 - B / k). */
 int coll_incast_most(double gs, double gr, double buffer, double items, int senders) {
     if (items <= buffer)

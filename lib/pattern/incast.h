@@ -3,11 +3,11 @@
  * Incast: many senders, one receiver, and a bounded buffer before the receiver's link. Computes how
  * many senders may send at the same time. Pure arithmetic.
  *
- * Items are of any one unit, a byte or a packet. A sender issues one every GS seconds, the receiver
- * takes one every GR seconds; the items of X concurrent senders thus arrive at a rate of A = X / GS
- * per second, and depart at D = 1 / GR per second. Equation numbers are those of the source; eq. 5
- * and 6 are missing from the available copy and were derived from its text: enough senders that
- * arrival outpaces departure, and so few that the transfer ratio of eq. 4 stays 1.
+ * Items are bytes or packets. A sender issues one every GS seconds, the receiver takes one every GR
+ * seconds; the items of X concurrent senders thus arrive at a rate of A = X / GS per second, and
+ * depart at D = 1 / GR per second. Equation numbers are those of the source; eq. 5 and 6 are
+ * missing from the available copy and were derived from its text: enough senders that items arrive
+ * at least as fast as they depart, and so few that the transfer ratio of eq. 4 stays 1.
  *
  * Source: Tam and Wang, section 5.
  */
@@ -20,8 +20,8 @@
 int coll_incast_fewest(double gs, double gr);
 
 /*
- * Returns eq. 6, G_au: how many of SENDERS may send ITEMS in all at the same time without loss; at
- * least 1.
+ * Returns eq. 6, G_au: how many of SENDERS may send at the same time without loss if they send
+ * ITEMS in all and the buffer holds BUFFER items; at least 1.
  */
 int coll_incast_most(double gs, double gr, double buffer, double items, int senders);
 
@@ -42,7 +42,7 @@ double coll_incast_share(double share, bool stalled);
 /*
  * Returns eq. 8: the seconds for ITEMS in all at the rate DEPARTURE. FIRST is the time until the
  * first item is at the bottleneck (C1), LAST the time of the last item from the bottleneck to its
- * end (C2).
+ * destination (C2).
  */
 double coll_incast_seconds(double first, double items, double departure, double last);
 

@@ -22,7 +22,7 @@ static span part_of(span whole, int unit, int parts, int i) {
  * cuts without an extra stage.
  */
 static int unit_of(int length, int radix) {
-    int unit = 1, most = 1; /* positions that the stages after this one can serve */
+    int unit = 1, most = 1; /* MOST: positions that the stages after this one can serve */
     while (most * radix < length)
         most *= radix;
     for (int wider = 2; wider <= radix && length % wider == 0; wider *= 2) {

@@ -6,12 +6,12 @@
  * The positions are cut into up to RADIX nearly equal runs, and each of these again, until each run
  * is a single position. From the innermost cut outwards, every position receives the contributions
  * of each other run of its cut from one position of that run. Run lengths differ by as little as
- * possible, so that any P works without an extra round; a position of a shorter run may then send
- * to two positions of a longer run. If it costs no extra round, cuts are at multiples of a power of
- * two, so that a run of values consists of few nodes of a binary tree (cdcp/reduction_tree.h). A
- * position always holds a run of consecutive contributions. With radix 2, if P is a power of two,
- * this is recursive doubling; a higher radix trades more simultaneous messages, an overhead each,
- * for fewer latencies.
+ * possible, so that any P works without an extra stage; a position of a shorter run may then send
+ * to two positions of a longer run. If it costs no extra stage, cuts are at multiples of a power of
+ * two, so that a run of contributions consists of few nodes of a binary tree
+ * (cdcp/reduction_tree.h). A position always holds a run of consecutive contributions. With radix
+ * 2, if P is a power of two, this is recursive doubling; a higher radix takes fewer stages, but
+ * more messages at the same time, each with its overhead.
  *
  * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005) for doubling.
  */

@@ -27,8 +27,8 @@ typedef struct coll_layout {
     int ranks, nodes;
     int *node;    /* node of each rank */
     int *index;   /* index of each rank among those of its node */
-    int *first;   /* members[first[n]] to members[first[n + 1] - 1] are the ranks of node n, */
-    int *members; /* in ascending order */
+    int *first;   /* index in MEMBERS of each node's first rank; last entry: the number of ranks */
+    int *members; /* the ranks node by node, in ascending order within a node */
 } coll_layout;
 
 /* Creates the layout of TOPO; returns false if out of memory. Free it with coll_layout_free. */
@@ -43,12 +43,12 @@ void coll_layout_free(coll_layout *layout);
 int coll_layout_collector(const coll_layout *layout, int node, int owner);
 
 /*
- * What one rank does in one stage. Sends and receives are in the order of rounds: in round i a
- * participant (a node in stage 2, else a rank) sends to the participant i places further on and
- * receives from the participant i places back; if everything goes to the root, the root receives
- * from the rank i places further on. A rank has at most one source per round, so working through
- * both lists in order, each at its own pace, cannot deadlock: the receiver of the earliest
- * unfinished round is always waiting for its sender.
+ * The messages of one rank in one stage. Sends and receives are in the order of rounds: in round i
+ * a participant (in coll_route_to_owners a node, else a rank) sends to the participant i places
+ * further on and receives from the participant i places back; if everything goes to the root, the
+ * root receives from the rank i places further on. A rank has at most one source per round, so
+ * working through both lists in order, each at its own pace, cannot deadlock: the receiver of the
+ * earliest unfinished round is always waiting for its sender.
  */
 typedef struct coll_route {
     /* for each owner: the index in SENDS of the destination of its keys, or -1 if they stay */

@@ -30,7 +30,7 @@ static inline int coll_radix_for(int p, int digits) {
     return radix;
 }
 
-/* Returns how many values other than zero digit NUMBER can have. */
+/* Returns how many nonzero values digit NUMBER can have in the numbers below P. */
 static inline int coll_radix_others(int p, int radix, int number) {
     int others = (p - 1) / coll_radix_worth(radix, number);
     return others < radix ? others : radix - 1;

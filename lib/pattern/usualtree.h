@@ -14,7 +14,7 @@ enum { COLL_USUAL_CHILDREN = 48 };
  */
 typedef int coll_usual_tree(int p, int position, int *parent, int children[]);
 
-/* All other positions, at most COLL_USUAL_CHILDREN, are children of position 0. */
+/* All other positions are children of position 0; P must be at most COLL_USUAL_CHILDREN + 1. */
 coll_usual_tree coll_usual_flat;
 
 /* Each position has the next one as its only child. */

@@ -26,8 +26,8 @@ typedef struct coll_cursor {
     uint64_t first[COLL_STREAMS_MOST], next[COLL_STREAMS_MOST];
     coll_node *nodes; /* the nodes of round r begin at r % window * steps */
     coll_step *steps; /* scratch for one round */
-    uint64_t *latest; /* hash tables of messages, by direction, lane and peer; the entries of a
-                         stream are those whose index modulo the streams is its number */
+    uint64_t *latest; /* hash tables of messages, by direction, lane and peer; stream s has the
+                         entries whose index modulo the number of streams is s */
     int *left;        /* by round under way: number of steps that are not complete */
     int *fence, *end; /* by round under way: the first step with after_earlier, and the step behind
                          the last such step */

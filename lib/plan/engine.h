@@ -33,7 +33,7 @@ typedef struct coll_held {
     coll_buffer buffer;
 } coll_held;
 
-/* A plan under way. All its requests are active. */
+/* A plan under way. The task's arrays have entries only for active requests. */
 typedef struct coll_engine {
     coll_task task;
     coll_exec_args call;

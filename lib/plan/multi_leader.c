@@ -46,8 +46,8 @@ static int source_in(const coll_cut *cut, int i, int member) {
 
 /*
  * Returns the seconds of ROUNDS exchanges with RADIX, in which a rank sends up to MESSAGES
- * messages. The node's ranks share its link. A reduction sends whole sums in each round; blocks
- * cross the link once with any radix.
+ * messages. The node's ranks share its link. A reduction sends whole sums in each round; without
+ * a reduction each block crosses the link once with any radix, so the bytes don't count.
  */
 static double seconds_of(const coll_plan_args *args, int rounds, int radix, int messages,
                          int node_cuts) {

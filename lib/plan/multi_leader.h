@@ -39,8 +39,8 @@ enum { COLL_LEADERS_RADIX = 64 }; /* the highest radix */
 typedef struct coll_leaders_extent {
     int nodes, fewest, most; /* ranks of a node: the fewest and the most */
     int radix;
-    int cuts, node_cuts; /* most times that all nodes are cut until one node is alone, and the ranks
-                            of a node until one rank is alone */
+    int cuts, node_cuts; /* the most cuts until a node is alone, and until a rank is alone in its
+                            node */
     int sends, receives; /* the most messages of a rank in a turn */
     size_t bytes;        /* of the memory for coll_leaders_open */
 } coll_leaders_extent;
@@ -56,8 +56,8 @@ typedef struct coll_leaders {
     int nodes, node;  /* number of nodes, and this rank's node */
     int ranks, place; /* number of ranks of this node, and this rank's place among them */
     int radix;
-    int cuts, node_cuts; /* times that all nodes are cut until this node is alone, and its ranks
-                            until this rank is alone */
+    int cuts, node_cuts; /* the cuts until this node is alone, and until this rank is alone in its
+                            node */
 } coll_leaders;
 
 /* Returns the nodes of ARGS as this rank sees them, for radix ASKED. If ASKED is below 2, the cost
@@ -78,8 +78,9 @@ typedef struct coll_cut {
 /* Returns run I of CUT. */
 coll_run coll_cut_run(const coll_cut *cut, int i);
 
-/* Return the number of times that COUNT members are cut until MEMBER is alone, and the cut at DEPTH
- * whose WHOLE has MEMBER; the outermost cut has depth 0. */
+/* COUNT members are cut into up to RADIX runs, and each run again. The first function returns the
+ * number of cuts until MEMBER is alone; the second returns the cut at DEPTH (0: the outermost) of
+ * the run that contains MEMBER. */
 int coll_cut_depth(int count, int radix, int member);
 coll_cut coll_cut_at(int count, int radix, int member, int depth);
 

@@ -4,9 +4,9 @@
  * rank: all ranks of a node exchange with other nodes at the same time. No communication.
  *
  * Nodes are numbered along the line. A node exchanges one message with each other node. If every
- * node has several ranks for each other node, each message is divided into PARTS, by destination. A
- * node numbers its messages, of which each part counts as one, beginning with the parts for the
- * node behind it, cyclically. Its ranks exchange runs of these messages, of nearly equal length.
+ * node has several ranks for each other node, each message is divided by destination into PARTS
+ * parts, which count as messages. A node numbers its messages cyclically, beginning with those for
+ * the next node on the line. Its ranks exchange runs of these messages, of nearly equal length.
  * The same two ranks exchange a message in both directions. Nodes may have any number of ranks.
  */
 #ifndef COLL_LIB_PLAN_NODE_PAIRS_H
@@ -60,7 +60,7 @@ coll_node_pair coll_node_pairs_at(const coll_node_pairs *pairs, int number);
 coll_run coll_node_pairs_forwarded(const coll_node_pairs *pairs, int place);
 coll_run coll_node_pairs_delivered(const coll_node_pairs *pairs, int place, int to);
 
-/* Returns the place NTH places behind this rank's, or before it if NTH is negative. */
+/* Returns the place NTH places behind this rank's, cyclically; before it if NTH is negative. */
 static inline int coll_node_pairs_beside(const coll_node_pairs *pairs, int nth) {
     return (pairs->place + nth + pairs->ranks) % pairs->ranks;
 }

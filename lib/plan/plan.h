@@ -103,8 +103,9 @@ typedef struct coll_plan_size {
     size_t making_bytes; /* further memory, behind that, needed only while the plan is made */
 } coll_plan_size;
 
-/* Writes the steps of ROUND, in order, and returns their number. */
 typedef struct coll_plan coll_plan;
+
+/* Writes the steps of ROUND, in order, and returns their number. */
 typedef int coll_round(const coll_plan *plan, uint64_t round, coll_step steps[]);
 
 struct coll_plan {
@@ -181,7 +182,7 @@ typedef struct coll_planner {
     bool (*unplanned)(const coll_values *values);
 } coll_planner;
 
-/* Defines the planner NAME of one VARIANT, which SIZE and PLAN take as their last argument. */
+/* Defines the planner NAME, which calls SIZE_OF and PLAN_OF with VARIANT as their last argument. */
 #define COLL_PLANNER(name, size_of, plan_of, variant)                                              \
     static coll_plan_size name##_size(const coll_plan_args *args) {                                \
         return size_of(args, variant);                                                             \
@@ -198,7 +199,8 @@ static inline const coll_planner *coll_planner_of(const coll_algorithm *algorith
     return planner && planner->unplanned && planner->unplanned(values) ? NULL : planner;
 }
 
-/* Sets members one by one, so that compilers don't build a temporary: plans make many steps. */
+/* Sets the step's members one by one, so that compilers don't build a temporary: plans make many
+ * steps. */
 static inline coll_step coll_step_of(coll_step_kind kind, size_t from, size_t length) {
     coll_step step = {0};
     step.kind = kind;
@@ -222,7 +224,7 @@ static inline coll_step coll_step_receive(int peer, size_t from, size_t length) 
     return coll_step_message(COLL_STEP_RECEIVE, peer, from, length);
 }
 
-/* Returns a copy between BUFFER and scratch memory. */
+/* Returns a step that copies from BUFFER to scratch memory if TO_SCRATCH, else back to BUFFER. */
 static inline coll_step coll_step_copy(coll_buffer buffer, size_t from, size_t length,
                                        bool to_scratch) {
     coll_step step = coll_step_of(COLL_STEP_COPY, from, length);
@@ -231,7 +233,7 @@ static inline coll_step coll_step_copy(coll_buffer buffer, size_t from, size_t l
     return step;
 }
 
-/* Returns a combination of BUFFER with scratch memory. */
+/* Returns a step that combines BUFFER with scratch memory. */
 static inline coll_step coll_step_combine(coll_buffer buffer, size_t from, size_t length,
                                           bool to_scratch, bool scratch_first) {
     coll_step step = coll_step_copy(buffer, from, length, to_scratch);
@@ -261,8 +263,8 @@ static inline size_t coll_segment_of(const coll_shape *shape, size_t bytes) {
     return bytes < element ? element : bytes / element * element;
 }
 
-/* Returns where share I of P of BYTES begins (I == P: the end). BYTES are divided between elements,
- * as evenly as possible. */
+/* Returns the byte at which share I begins if BYTES are divided into P shares of whole elements, as
+ * evenly as possible. For I == P, returns the end of the last share. */
 static inline size_t coll_share_start(const coll_shape *shape, size_t bytes, int p, int i) {
     size_t element = shape->element ? shape->element : 1;
     return coll_block_start(bytes / element, p, i) * element;
@@ -272,7 +274,7 @@ typedef struct coll_range {
     size_t from, length; /* bytes */
 } coll_range;
 
-/* Returns share I of P of BYTES. */
+/* Returns share I if BYTES are divided into P shares, as in coll_share_start. */
 static inline coll_range coll_share(const coll_shape *shape, size_t bytes, int p, int i) {
     size_t element = shape->element ? shape->element : 1, all = bytes / element;
     return (coll_range){coll_block_start(all, p, i) * element,
@@ -311,8 +313,9 @@ static inline size_t coll_even(size_t all, size_t most) {
     return parts ? (all - 1) / (size_t)parts + 1 : 1;
 }
 
-/* Returns the size of segments that divides LONGEST bytes evenly: whole elements, at most MOST
- * bytes unless an element has more. At least 1. */
+/* Returns the size of segments if LONGEST bytes are divided evenly into the fewest segments of at
+ * most MOST bytes. The size is whole elements, at least one, even if an element has more than MOST
+ * bytes. At least 1. */
 static inline size_t coll_segment_even(const coll_shape *shape, size_t longest, size_t most) {
     most = coll_segment_of(shape, most);
     size_t even = coll_even(longest, most), element = shape->element;
@@ -327,10 +330,10 @@ typedef struct coll_block_flow {
     uint64_t window; /* segments in flight */
 } coll_block_flow;
 
-/* Returns the user's segment and window for blocks of which the longest has LONGEST bytes. If
- * LONGEST is more than twice the mean, segments have at most a quarter of the mean (4 KB if the
- * quarter is less), so that many ranks forward parts of that block at the same time. The window
- * then has about the same number of bytes as before, but at most 1024 segments. */
+/* Returns the user's window, and the user's segment or less, for blocks of at most LONGEST bytes.
+ * If LONGEST is more than twice the mean, segments have at most a quarter of the mean (4 KB if the
+ * quarter is less), so that many ranks forward parts of the longest block at the same time. The
+ * window is then enlarged to about the same number of bytes, but to at most 1024 segments. */
 static inline coll_block_flow coll_block_flow_of(const coll_plan_args *args, size_t longest) {
     enum { SHORT = 4 << 10, MOST = 1 << 10 };
     const size_t asked = args->values->at[COLL_SEGMENT], mean = args->shape->bytes,
@@ -344,8 +347,8 @@ static inline coll_block_flow coll_block_flow_of(const coll_plan_args *args, siz
     return flow;
 }
 
-/* Returns the size of chunks that divides the shape's bytes evenly: a multiple of LEAST bytes, at
- * most the user's segment unless that is below LEAST. */
+/* Returns the size of chunks if the shape's bytes are divided evenly into chunks of a multiple of
+ * LEAST bytes: at most the user's segment, unless that is below LEAST. */
 static inline size_t coll_chunk_of(const coll_plan_args *args, size_t least) {
     const size_t all = (size_t)coll_segment_count(args->shape->bytes, least),
                  asked = args->values->at[COLL_SEGMENT] / least;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A task: a running collective that progresses by start, advance and finish. A task is a plan in
- * the engine or, if a rank's messages depend on what arrives, an algorithm's own state machine.
- * Blocking, nonblocking and persistent calls all run tasks. A task starts messages, and
- * continues when some of them are complete.
+ * A task: a running collective that starts messages, and continues when some of them are complete.
+ * A task is a plan in the engine or, if a rank's messages depend on what arrives, an algorithm's
+ * own state machine. Blocking, nonblocking and persistent calls all run tasks.
  */
 #ifndef COLL_LIB_PLAN_TASK_H
 #define COLL_LIB_PLAN_TASK_H

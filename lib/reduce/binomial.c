@@ -16,9 +16,9 @@
  * Source: Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in
  * MPICH, IJHPCA 2005.
  *
- * The other algorithms use the trees of MPI libraries (lib/pattern/usualtree.h) for whole messages,
- * with the ranks in the order of their numbers. They represent the library's own reduction when its
- * time is predicted, and are in no table.
+ * The other algorithms here use the trees of MPI libraries (lib/pattern/usualtree.h) for whole
+ * messages, with the ranks in the order of their numbers. They represent the library's own
+ * reduction when its time is predicted, and are in no table.
  *
  * Cost: for each level of the tree a message from each child.
  * Source: Open MPI 4.1, coll_base_reduce.c.

@@ -60,9 +60,9 @@ coll_plan_size coll_reduce_tree_size(const coll_plan_args *args, size_t segment,
 }
 
 /*
- * Adds to PLAN the children of the rank at DISTANCE from the root that are on one side of the root,
- * and sets the rank's parent. This side has P ranks, including the root.
- * Positions are HEAD + SIGN * distance.
+ * Adds to PLAN those children of the rank at DISTANCE from the root that are on one side of the
+ * root, and sets the rank's parent. This side has P ranks, including the root. The rank at distance
+ * d is at position HEAD + SIGN * d.
  */
 static void add_side(tree_plan *plan, const int order[], coll_tree *tree, int p, int distance,
                      int head, int sign) {

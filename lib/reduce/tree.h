@@ -4,8 +4,8 @@
  * sums and sends the result to its parent; the root keeps it.
  *
  * Ranks are in the order of the line, on one side of the root or, if rank order must be kept, on
- * both. A sum always covers a run of neighbours: a rank's own data first, then its children's sums,
- * the nearest child first, on each side. So operands are always combined in the order of the line.
+ * both. On each side, a rank adds its children's sums to its own data, the nearest child's first.
+ * If subtrees are runs of positions, operands are thus combined in the order of the line.
  */
 #ifndef COLL_LIB_REDUCE_TREE_H
 #define COLL_LIB_REDUCE_TREE_H
@@ -31,8 +31,9 @@ int coll_reduce_up(const coll_kin *kin, coll_range what, coll_step steps[], int 
 enum { COLL_TREE_CHILDREN = 31 }; /* most children on each side */
 
 /*
- * A tree over positions 0 to P - 1 whose subtrees are runs of positions; like coll_tree_binomial,
- * except that the nearest child comes first.
+ * A tree over positions 0 to P - 1, with the arguments and the result of coll_tree_binomial, but
+ * the nearest child comes first. If operands must be combined in order, subtrees must be runs of
+ * positions.
  */
 typedef int coll_tree(int p, int position, int *parent, int children[]);
 

@@ -2,13 +2,14 @@
 /*
  * two_tree: sums go up two trees at once, in segments; for all but small data.
  *
- * The trees are those of the broadcast of the same name (lib/plan/two_trees.h): every node is
- * an inner node of one tree and a leaf of the other, and each tree leaves every rack once. In each
- * tree a rank adds its children's sums to its own data, segment by segment, and sends the result to
- * its parent.
+ * The trees are those of the broadcast of the same name (lib/plan/two_trees.h): nearly every node
+ * is an inner node of one tree and a leaf of the other, and each tree leaves every rack once. In
+ * each tree a rank adds its children's sums to its own data, segment by segment, and sends the
+ * result to its parent.
  *
- * The rate is that of the chain, but the first segment needs a hop for every rack and about log2 of
- * a rack's nodes. The order of combination is that of the trees: for commutative operations only.
+ * The rate is that of the chain, but the first segment needs only a hop for every rack, and about
+ * log2 n hops in a rack of n nodes. The order of combination is that of the trees: for commutative
+ * operations only.
  *
  * Steps: 2 (d - 1) + n for n segments and depth d: a node receives from its two children in turn.
  * Bytes: m from every rank and about as many to it, and m over each uplink, once. Memory: a segment

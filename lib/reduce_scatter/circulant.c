@@ -10,8 +10,8 @@
  *    first blocks, and adds the blocks that it receives to its own first blocks. It repeats this
  *    with the first s blocks, until only its own block is left.
  *
- * Long blocks move in segments, each with all its rounds. Sums are always added in the same order,
- * so they have the same bits in every run.
+ * Long blocks are cut into segments, and each segment goes through all these exchanges by itself.
+ * Sums are always added in the same order, so they have the same bits in every run.
  *
  * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over a rack's uplink up to as
  * many for each of the rack's ranks. Memory: for each round of the window, two segments of every

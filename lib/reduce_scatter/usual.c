@@ -20,8 +20,9 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 
 /*
- * Segments of the plan's memory: the sums, each at the offset of its block in the data; received
- * contributions; and the memory through which the result passes.
+ * Segments of the plan's memory: the sums, each at the offset of its block in the data; the
+ * contributions received from the other rank of the pair, and from peers; and memory to pack this
+ * rank's own block when another rank sends it.
  */
 enum { SUMS, FROM_PAIRED, ARRIVALS, OWN, SEGMENTS };
 

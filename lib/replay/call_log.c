@@ -32,7 +32,8 @@ static sum *sent; /* what this process has sent to each rank */
 static uint64_t calls;
 static int64_t latest;
 
-/* Returns a number that is the same in all processes of this job; 0 if the launcher has none. */
+/* Returns a number that is the same in all processes of this job; 0 if the launcher does not name
+ * the job. */
 static uint64_t job_number(void) {
     const char *name = getenv("PMIX_NAMESPACE");
     return name ? coll_hash(COLL_HASH_NOTHING, name, strlen(name)) : 0;
@@ -89,8 +90,8 @@ void coll_call_log_comm(uint64_t id, int ranks, const int members[]) {
 
 void coll_call_log_call(uint64_t comm, bool started, const coll_recorded_call *call) {
     /*
-     * Calls of several threads may overlap; no call is then taken to begin before the end of the
-     * previous one.
+     * Calls of several threads may overlap. Then a call is taken to begin no earlier than the end
+     * of the call that was written before it.
      */
     const int64_t from = call->entered > latest ? call->entered : latest,
                   to = call->left > from ? call->left : from;

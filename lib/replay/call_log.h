@@ -12,11 +12,11 @@
  *     end 1 400000 5300 0        calls, tick in femtoseconds, ticks after last call, lost calls
  *
  * A call has its communicator, "even" or "uneven" for counts that differ by rank, its root or -1,
- * bytes as in the report (in an uneven call, except an alltoall or one among neighbours, of this
- * rank's own data or block, or of all blocks in a reduce_scatter), the ticks since the previous
- * call, and the ticks inside it. The line "start" is the same for the start of a nonblocking or
- * persistent call, whose end is not recorded. The caller must let only one thread at a time call
- * these functions, except coll_call_log_is_open.
+ * its bytes, the ticks since the previous call, and the ticks inside it. The bytes of an uneven
+ * call are those of this rank's own data or block, or of all blocks in a reduce_scatter. The bytes
+ * of an even call, an alltoall or a call among neighbours are as in the report. The line "start" is
+ * the same for the start of a nonblocking or persistent call, whose end is not recorded. The caller
+ * must let only one thread at a time call these functions, except coll_call_log_is_open.
  */
 #ifndef COLL_LIB_REPLAY_CALL_LOG_H
 #define COLL_LIB_REPLAY_CALL_LOG_H
@@ -31,7 +31,8 @@ enum { COLL_RECORDED_FAILURE = UINT8_MAX };
 
 /* One rank's part in a call. */
 typedef struct coll_recorded_call {
-    int64_t entered, left; /* ticks; in a report ns, on this rank's clock and then on rank 0's */
+    int64_t entered, left; /* ticks; in a report ns, at first on this rank's clock, later on that of
+                              rank 0 */
     uint64_t bytes;        /* of this rank's data or block */
     int32_t root;          /* in the communicator; or COLL_NO_ROOT */
     int16_t row; /* for the report: the index of its class, or later of its row; negative: none */

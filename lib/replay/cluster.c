@@ -221,7 +221,7 @@ static int choose(const coll_cluster *cluster, size_t bytes, coll_cluster_choice
         choice->values = coll_values_default(choice->asked);
     } else if (code == MPI_SUCCESS && !choice->asked) {
         coll_shape shape = shape_of(choice, &cluster->profile, bytes);
-        /* In all other operations the ranks know all counts. */
+        /* In operations other than these the ranks know all counts. */
         if (choice->uneven && (choice->operation == COLL_OPERATION_GATHER ||
                                choice->operation == COLL_OPERATION_SCATTER ||
                                choice->operation == COLL_OPERATION_ALLTOALL))
@@ -337,9 +337,9 @@ static double estimate(coll_cluster_choice *choice, const coll_cluster_plan *pla
 }
 
 /*
- * Sets the ENDS of the senders in a gather without a plan. Its root leaves SECONDS after LAST, the
- * time at which the last rank entered. Small blocks are sent unasked; else the root asks one rank
- * after another.
+ * Sets the ENDS of the senders in a gather that is not simulated. Its root leaves SECONDS after
+ * LAST, the time at which the last rank entered. Small blocks are sent unasked; else the root asks
+ * one rank after another.
  */
 static void let_senders_leave(const coll_cluster_choice *choice, size_t bytes,
                               const double starts[], double last, double seconds, double ends[]) {

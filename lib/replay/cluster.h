@@ -12,7 +12,8 @@
 #include "lib/replay/job_record.h"
 #include "lib/sim/sim.h"
 
-/* The algorithm for the calls of one group that have the same operation, size class and root. */
+/* The algorithm for the calls of one group that have the same operation, size class and root, and
+ * are either all uneven or all even. */
 typedef struct coll_cluster_choice {
     struct coll_cluster_choice *next;
     const coll_job_group *group;
@@ -28,7 +29,7 @@ typedef struct coll_cluster_choice {
     bool known; /* KNOWN_SECONDS is the estimate for a call of KNOWN_BYTES */
     size_t known_bytes;
     double known_seconds;
-    bool many;       /* more messages are under way than a small simulation has memory for */
+    bool many;       /* simulations have memory for many messages, since a small one failed */
     size_t too_long; /* bytes of the shortest call with too many events to simulate; 0: none */
 } coll_cluster_choice;
 

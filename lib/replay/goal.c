@@ -124,7 +124,7 @@ static bool write_plan(written_call *of, const coll_cluster_plan *plan,
     return good;
 }
 
-/* Writes CALL of this rank, which is MEMBER of its group. */
+/* Writes CALL of this rank, which has number MEMBER in its group. */
 static int write_call(writing *now, const coll_cluster_choice *choice, const coll_job_call *call,
                       int member) {
     const int ranks = choice->topo.ranks, own = (member - choice->first + ranks) % ranks;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 void *coll_job_add_element(void **array, size_t count, size_t size) {
-    /* The array is full whenever COUNT is a power of two. */
+    /* The array is full whenever COUNT is 0 or a power of two. */
     if ((count & (count - 1)) == 0) {
         void *more = realloc(*array, (count ? 2 * count : 1) * size);
         if (!more)
@@ -143,8 +143,8 @@ static bool read_members(const reading *now, char *text, coll_job_group *group) 
 }
 
 /*
- * Returns the index of the group with the ranks of ONE, and takes the memory of ONE; -1 if out of
- * memory.
+ * Returns the index of the group with the ranks of ONE, which is added if it is new. RECORD takes
+ * ONE's memory, unless this returns -1 because memory is short.
  */
 static int find_group(COLL_Record *record, coll_job_group *one) {
     const size_t bytes = (size_t)one->ranks * sizeof *one->members;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what COLL_RECORD has recorded of a job (lib/replay/call_log.h). Needs no MPI but for
+/* Reads what COLL_RECORD has recorded of a job (lib/replay/call_log.h). Uses MPI only for
  * errors. */
 #ifndef COLL_LIB_REPLAY_JOB_RECORD_H
 #define COLL_LIB_REPLAY_JOB_RECORD_H
@@ -29,12 +29,14 @@ typedef struct coll_job_comm {
 typedef struct coll_job_call {
     coll_operation operation;
     int comm;       /* its number in COLL_Record */
-    int row;        /* index of the report's row for the call (lib/report/job_calls.h); else 0 */
+    int row;        /* index of the report's row for the call (lib/report/job_calls.h); 0 if the
+                       call is not from a report */
     int root;       /* in the communicator; or COLL_NO_ROOT */
     bool uneven;    /* counts differ by rank */
     int64_t number; /* of the call in the job, from 0; the same on all ranks */
-    size_t bytes;   /* of the data or a block; after coll_job_unify the mean over the ranks */
-    double before;  /* s from the previous call to this one */
+    size_t bytes;   /* of the data or a block; after coll_job_unify the mean over the ranks or, if
+                       counts differ, over the blocks */
+    double before;  /* s between the rank's previous call in CALLS and this one */
     double inside;  /* s */
 } coll_job_call;
 
@@ -50,8 +52,8 @@ typedef struct coll_job_rank {
     size_t call_count, sent_count;
     coll_job_call *calls;
     coll_job_sent *sent;
-    double after;   /* s from the last call to MPI_Finalize */
-    double skipped; /* calls that are nonblocking, persistent or among neighbours */
+    double after;   /* s between the last of CALLS and MPI_Finalize */
+    double skipped; /* number of calls that are nonblocking, persistent or among neighbours */
 } coll_job_rank;
 
 struct COLL_Record {

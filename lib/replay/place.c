@@ -37,7 +37,7 @@ typedef struct search {
     const COLL_Record *record;
     coll_topo slots; /* the place of each slot */
     int ranks, slot_count;
-    int *slot_of, *rank_at; /* of each rank; at each slot, NEVER if it is free */
+    int *slot_of, *rank_at; /* each rank's slot; each slot's rank, NEVER if the slot is free */
     edge **edges;           /* of each rank */
     int *edge_counts;
     double *group_bytes;            /* of the collectives of each group */
@@ -45,9 +45,9 @@ typedef struct search {
     size_t *groups_from;            /* where the groups of each rank begin in GROUPS, and the end */
     int *members[KINDS];            /* numbers of ranks of each group in each host, rack and site */
     int units[KINDS];               /* number of hosts, racks and sites */
-    double *out[KINDS], *in[KINDS]; /* bytes over the link of each */
-    double per_byte[KINDS];         /* s */
-    bool no_uplinks;                /* their rate is not known */
+    double *out[KINDS], *in[KINDS]; /* bytes out of and into each host, rack and site */
+    double per_byte[KINDS];         /* s, on one link */
+    bool no_uplinks;                /* the rate of uplinks is not known */
     uint64_t random;
 } search;
 

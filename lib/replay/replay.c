@@ -37,7 +37,8 @@ static COLL_Replay_row *find_row(replay *of, const coll_job_call *call) {
     return &of->rows[i];
 }
 
-/* Lets the members of GROUP make CALLS: as recorded, and in the other ways. */
+/* Adds CALLS, one for each member of GROUP, to all times: as recorded, with libcoll's choice, and
+ * with the MPI library's own algorithm. */
 static int replay_call(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
     replay *of = context;
     COLL_Replay_row *row = find_row(of, calls[0]);

@@ -39,8 +39,9 @@ const char *coll_advice_late_host(const coll_summary *all, const coll_lateness *
 }
 
 /*
- * Returns the advice about LATE. Its gain is the sum of the delays of the same rank or host (if the
- * work moves: of the same number of ranks) in all operations.
+ * Returns the advice about LATE. Its gain is the sum of the delays that the same rank or host
+ * causes in all operations. If the work moves, its gain is the sum over all operations on as many
+ * ranks in which the work moves.
  */
 static coll_advice about_late(const coll_summary *all, const coll_lateness *late) {
     coll_advice advice = {.at_most = true,

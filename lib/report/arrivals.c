@@ -58,9 +58,9 @@ typedef struct event {
     int64_t first_entered;  /* the earliest of all ranks */
     int64_t other_entered;  /* the latest on another host than LAST's; INT64_MIN: there is none */
     int64_t last_outside;   /* ns from the end of LAST's previous event to its entry; -1: unknown */
-    double outside; /* the same for all ranks, added up, in s; negative: unknown for some rank */
+    double outside; /* s: the sum of these times of all ranks; negative: unknown for some rank */
     double entered, inside; /* sums of all ranks: s from FIRST to the entry, and s inside */
-    int64_t first;          /* the entry, in ns, of the arrival that was added first */
+    int64_t first;          /* ns: the entry of the rank whose part was added first */
 } event;
 
 struct coll_arrivals {
@@ -172,7 +172,7 @@ bool coll_arrivals_add(coll_arrivals *all, int rank, const coll_job_series *seri
                        const coll_recorded_call parts[]) {
     for (int64_t i = 0; i < series->count; i++) {
         if (parts[i].operation == COLL_RECORDED_FAILURE)
-            continue; /* so this call never gets complete */
+            continue; /* so this event never becomes complete */
         event *to = find_event(all, series, series->first + (uint64_t)i, &parts[i]);
         if (!to) {
             all->incomplete = true;
@@ -493,8 +493,8 @@ double coll_arrivals_drift(int count, const int64_t time[], double apart[]) {
         return 0;
     qsort(apart, (size_t)third, sizeof *apart, by_number);
     qsort(end, (size_t)third, sizeof *apart, by_number);
-    /* Each third has an interquartile range. If the medians differ by more than both ranges
-     * together, that is a drift; else it may be noise. */
+    /* If the medians of the first and the last third differ by more than the sum of their
+     * interquartile ranges, that is a drift; else it may be noise. */
     const double spread =
                      apart[3 * third / 4] - apart[third / 4] + end[3 * third / 4] - end[third / 4],
                  moved = end[third / 2] - apart[third / 2];

@@ -27,8 +27,8 @@ void coll_arrivals_free(coll_arrivals *all);
 
 /*
  * Adds the calls of SERIES, which rank RANK of MPI_COMM_WORLD has recorded. PARTS has an element
- * for each of them, with times on rank 0's clock. Returns false if out of memory; then ALL is
- * incomplete, and nothing is found.
+ * for each of these calls, with times on rank 0's clock. Returns false if out of memory; then ALL
+ * is incomplete, and nothing is found.
  */
 bool coll_arrivals_add(coll_arrivals *all, int rank, const coll_job_series *series,
                        const coll_recorded_call parts[]);
@@ -52,10 +52,10 @@ typedef struct coll_lateness {
                 was last most often; if work moves, 0 */
     double share;   /* fraction of the events in which WHO was last (at times: late) or, if work
                        moves, any rank was late */
-    double seconds; /* median of the seconds by which WHO, or the last rank, was later than all
-                       others in these events */
+    double seconds; /* median of the seconds by which WHO (if the work moves: the last rank) was
+                       later than all others in these events */
     double lost;    /* s: the sum of these delays */
-    int late_ranks; /* if the work moves: how many are last in turn */
+    int late_ranks; /* if the work moves: how many ranks are late in turn */
     double period;  /* s between the delays of a rank that is late at times; 0: irregular */
     bool waits;     /* no rank leaves before the last has entered: WAITING is valid */
     double inside, waiting; /* s, summed over all ranks: the time in these events, and the part of
@@ -70,10 +70,11 @@ typedef struct coll_lateness {
 int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most);
 
 /*
- * Returns the rate by which one clock gains on another, as a fraction: APART[i] is their difference
- * at TIME[i], in ns; TIME is in ascending order. The differences may have noise and outliers.
- * Returns 0 if there are fewer than 60 differences, if they cover less than 2 s, or if they are too
- * noisy. Changes the order of APART.
+ * Returns the rate by which one clock gains on another, as a fraction: APART[i] is how far it is
+ * ahead at TIME[i], both in ns; TIME is in ascending order. The differences may have noise and
+ * outliers. Returns 0 if there are fewer than 60 differences, if less than 2 s pass between the
+ * middles of the first and the last third of them, if they are too noisy, or if the rate is above
+ * 5e-4. Changes the order of APART.
  */
 double coll_arrivals_drift(int count, const int64_t time[], double apart[]);
 

@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds that rank 0 waits for each other rank. The others wait TIMES_FOR_ROOT times as long for
- * rank 0, which may be waiting for another rank or still be writing results. */
+/* Without COLL_TIMEOUT, rank 0 waits FOR_RANKS seconds for a message. Other ranks always wait
+ * TIMES_FOR_ROOT times as long as rank 0, which may be waiting for another rank or still be writing
+ * results. */
 static const double FOR_RANKS = 60, TIMES_FOR_ROOT = 10;
 
-/* A replay of the calls takes at most this many seconds. */
+/* After this many seconds no further call is replayed. */
 static const double REPLAY = 5;
 
 /* Rank 0 asks each host for its time this many times; the shortest round trip counts. */
@@ -33,7 +34,7 @@ enum { LINK_HOSTS = 256, CONNECTIONS = 1 << 20 };
 /* Differences of clocks are fitted to at most this many events of a rank on a communicator. */
 enum { FITTED = 4096 };
 
-/* What each rank sends first. */
+/* The first message of each rank. */
 typedef struct hello {
     coll_rank_info info;
     int64_t rows, comms, events, connections; /* numbers of elements that will follow */
@@ -43,10 +44,10 @@ typedef struct hello {
 /* Rank 0's requests. */
 enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
 
-/* A message has the rows, then the series of each communicator, followed by its events, and then
- * the TCP connections. The sizes of all these elements are multiples of 8, so that they are
- * aligned. Until translate_events converts them, events have times on the sender's clock and
- * indices of the sender's rows. */
+/* The second message of a rank has the rows, then the series of each communicator, followed by its
+ * events, and then the TCP connections. The sizes of all these elements are multiples of 8, so that
+ * they are aligned. Until translate_events converts them, events have times on the sender's clock
+ * and indices of the sender's rows. */
 static coll_recorded_call *events_on(coll_job_series *comm) {
     return (void *)(comm + 1);
 }
@@ -244,7 +245,7 @@ typedef struct gathering {
     coll_summary *summary; /* the result */
 } gathering;
 
-/* Receives the hellos of the ranks that are EXPECTED, at most for the time limit. */
+/* Receives the hellos of the ranks that are EXPECTED, within the time limit. */
 static bool receive_hellos(gathering *all, const bool expected[]) {
     MPI_Request *requests = malloc((size_t)all->ranks * sizeof *requests);
     const double deadline = coll_monotonic() + all->limit;
@@ -321,9 +322,9 @@ static coll_job_series *find_own_comm(const gathering *all, uint64_t id) {
 }
 
 /*
- * Returns the rate by which the clock of the events on COMM gains on rank 0's. The rate follows
- * from the times at which both ranks leave the same calls, because all ranks leave a call at about
- * the same time.
+ * Returns the rate by which the clock of the rank that sent COMM gains on rank 0's. The rate
+ * follows from the times at which both ranks left the same synchronizing calls, because all ranks
+ * leave such a call at about the same time. OFFSET, in ns, is added to the sender's times.
  */
 static double find_drift(const gathering *all, int64_t offset, coll_job_series *comm) {
     static int64_t time[FITTED];
@@ -475,8 +476,8 @@ static int by_own_address(const void *a, const void *b) {
 }
 
 /* Sets FLOWS to what each host has sent to each other host. Returns the number of flows, one for
- * each ordered pair of hosts. The host that has an address is known from a connection of its own.
- */
+ * each ordered pair of hosts with a connection between them. The host that has an address is known
+ * from a connection of its own. */
 static int list_flows(const gathering *all, coll_flow flows[]) {
     const int hosts = all->summary->hosts;
     const size_t senders = (size_t)all->sender_count;
@@ -522,8 +523,8 @@ static void find_link(gathering *all, const coll_report_group *whole) {
     free(rack_of);
 }
 
-/* Sets the latencies of PROFILE to those of the short messages that compared the clocks: PROFILE's
- * own latencies are rounded. */
+/* Sets the latencies of PROFILE to those of the short messages with which the clocks were compared:
+ * PROFILE's own latencies are rounded. */
 static void set_latencies(const gathering *all, const coll_topo *topo, coll_profile *profile) {
     double sum[COLL_LEVELS] = {0}, mean[COLL_LEVELS] = {0};
     int count[COLL_LEVELS] = {0};

@@ -19,10 +19,10 @@
 void coll_gather_send(MPI_Comm world, int tag, double timeout);
 
 /*
- * On rank 0: gathers from the ranks for which EXPECTED is true, and from itself. Waits at most
- * TIMEOUT seconds (0: one minute) for the first messages of all others, and at most as long for
- * each further message. Returns false if out of memory. The caller frees SUMMARY with
- * coll_gather_free even then.
+ * On rank 0: gathers into SUMMARY from the ranks for which EXPECTED is true, and from itself. Waits
+ * at most TIMEOUT seconds (0: one minute) for the first messages of all others, and at most as long
+ * for each further message. Returns false if out of memory or after an error of MPI. The caller
+ * frees SUMMARY with coll_gather_free even then.
  */
 bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
                  coll_summary *summary);

@@ -14,8 +14,7 @@
 /* All ranks together keep at most MOST calls, but each rank may keep LEAST. */
 enum { MOST = 1 << 18, LEAST = 64 };
 
-/* The calls of a communicator that all ranks which have sent calls on it have kept: calls FROM to
- * TO - 1. */
+/* The calls of a communicator, FROM to TO - 1, that every rank with calls on it has kept. */
 typedef struct kept_range {
     int joined; /* how many ranks have sent calls on the communicator */
     int64_t from, to;
@@ -23,8 +22,9 @@ typedef struct kept_range {
 
 struct coll_job_calls {
     bool incomplete;
-    /* Until the replay, BEFORE and INSIDE of a call are when the rank entered and left it, in ns,
-     * and NUMBER is that on the communicator. Each communicator has a group of its own. */
+    /* Until the replay, BEFORE and INSIDE of a call are the times, in ns, at which the rank entered
+     * and left it, and NUMBER counts the calls on the communicator. Each communicator has a group
+     * of its own. */
     COLL_Record *record;
     kept_range *kept; /* of each communicator */
 };
@@ -52,7 +52,8 @@ void coll_job_calls_free(coll_job_calls *all) {
     free(all);
 }
 
-/* Returns the number of the communicator of SERIES; -1 if out of memory. */
+/* Returns the index of the communicator of SERIES, which is added if it is new; -1 if out of
+ * memory. */
 static int find_comm(coll_job_calls *all, const coll_job_series *series) {
     COLL_Record *record = all->record;
     int i = 0;
@@ -140,7 +141,7 @@ static int by_entry(const void *a, const void *b) {
  * false if the ranks' calls do not match, or if out of memory. */
 static bool complete_record(coll_job_calls *all) {
     COLL_Record *record = all->record;
-    double start = INFINITY; /* the first known call of any rank */
+    double start = INFINITY; /* ns: when a rank entered the first known call */
     for (coll_job_rank *own = record->of; own < record->of + record->ranks; own++) {
         size_t known = 0;
         for (size_t i = 0; i < own->call_count; i++)
@@ -259,9 +260,9 @@ static double difference(const row_times *times) {
     return times->seconds[NATIVE] - times->seconds[RAN];
 }
 
-/* Returns the seconds that the calls of TIMES save if each is alone; less in proportion if the
- * calls took less than estimated. If they took more, the rest is waiting, which no algorithm
- * shortens. */
+/* Returns the seconds that the calls of TIMES save if all ranks enter each call at the same time;
+ * less in proportion if the calls took less than estimated. If they took more, the rest is waiting,
+ * which no algorithm shortens. */
 static double saved_alone(const row_times *times) {
     const double ran = times->alone[RAN], longer = times->alone[NATIVE] - ran;
     if (!isfinite(longer))
@@ -270,10 +271,11 @@ static double saved_alone(const row_times *times) {
 }
 
 /*
- * The fraction of the replay's loss by waiting that counts. Programs lose less than the replay
- * says, since there each rank computes as long as in the run, however long it has waited. They lose
- * more than nothing, since their ranks do wait for one another. What measured programs lost was
- * between the two, or nearly so (docs/report.md).
+ * In the replay, ranks lose a part of the savings of single calls by waiting for one another. This
+ * fraction of that loss counts. Programs lose less than the replay says, since in the replay each
+ * rank computes as long as in the run, however long it has waited. They lose more than nothing,
+ * since their ranks do wait for one another. What measured programs lost was between the two, or
+ * nearly so (docs/report.md).
  */
 static const double LOST = 0.5;
 

@@ -11,7 +11,7 @@
  * time in steps of some ms. */
 static const double BYTES = 262144, BUSY = 0.05, SEGMENT = 1000;
 
-/* A link is slow if its fastest flow has less than this fraction of what is usual. */
+/* A link is slow only if its fastest flow has less than this fraction of the usual rate. */
 static const double SLOW = 0.6;
 
 /*
@@ -26,7 +26,7 @@ static const double KNOWN = 10;
 /* With fewer links of a kind there is nothing to compare with. */
 enum { FEWEST = 3 };
 
-/* A link in one or both directions: the flows that pass it. */
+/* A link in one or both directions. */
 typedef struct element {
     bool uplink, out, in;
     int who; /* host or rack */
@@ -85,8 +85,8 @@ static bool is_slow(const network *of, const element *link, const element *witho
     return is_certain;
 }
 
-/* Returns whether segments are lost on LINK by flows that do not pass WITHOUT, and no such flow
- * with enough segments loses less than half of the limit. */
+/* Returns whether the flows on LINK that do not pass WITHOUT together lose more than the limit, and
+ * no such flow with enough segments loses less than half of the limit. */
 static bool loses(const network *of, const element *link, const element *without) {
     double sent = 0, resent = 0;
     for (int i = 0; i < of->count; i++) {
@@ -128,9 +128,9 @@ static double usual(int count, double values[]) {
 
 typedef bool stands_out(const network *of, const element *link, const element *without);
 
-/* Returns the link among the COUNT LINKS that alone explains all links that stand out by TEST: they
- * don't stand out if its flows are left out. Returns NULL if no link, or more than one, explains
- * them all. Overwrites LINKS. */
+/* Returns the link among the COUNT LINKS that alone explains all links that stand out by TEST: no
+ * other one stands out if its flows are left out. Returns NULL if no link, or more than one,
+ * explains them all. Overwrites LINKS. */
 static const element *find_cause(const network *of, stands_out *test, int count, element links[]) {
     int bad = 0;
     const element *cause = NULL;
@@ -200,8 +200,8 @@ static coll_link find(network *of, int racks, double values[], element links[]) 
     for (int i = 0; i < of->hosts; i++) {
         const double share = lost_share(of, &(element){false, true, false, i});
         /*
-         * The share of a host that sent nothing is unknown; that of a host that lost nothing is
-         * not.
+         * usual() leaves out values of 0: hosts that sent nothing, whose share is unknown. A host
+         * that lost nothing counts, so its share is a little more.
          */
         values[i] = share < 0 ? 0 : fmax(share, 1e-9);
     }

@@ -33,7 +33,7 @@ typedef struct coll_link {
 /*
  * Returns the link that explains what stands out in the COUNT FLOWS. There are HOSTS hosts, and at
  * most one flow from each host to each other host. RACK_OF has the rack of each host, from 0; NULL:
- * unknown. Also returns COLL_LINK_GOOD if out of memory.
+ * unknown. The result has COLL_LINK_GOOD if there is no such link, or if out of memory.
  */
 coll_link coll_links_find(int count, const coll_flow flows[], int hosts, const int rack_of[]);
 

@@ -32,7 +32,7 @@ static int comm_key = MPI_KEYVAL_INVALID;
  * take it. */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
-/* Guards all that follows. */
+/* Guards the variables from CLASSES to EVENT_COUNT. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static coll_report_class classes[CLASSES];
 static int class_count, buckets[2 * CLASSES]; /* a hash table of indices in CLASSES, plus 1 */
@@ -240,8 +240,8 @@ static void add_event(coll_report_comm *one, const coll_recorded_call *event) {
 
 /* --- Classes of calls --- */
 
-/* Returns the class that is like KEY, or NULL if the table is full. KEY is copied if its class is
- * new. The lock is held. */
+/* Returns the class with KEY's algorithm, group, operation, kind, size class and DCP, or NULL if
+ * the table is full. KEY is copied if its class is new. The lock is held. */
 static coll_report_class *find_class(const coll_report_class *key) {
     const uintptr_t mixed =
         (uintptr_t)key->algorithm ^ (uintptr_t)key->group >> 4 ^
@@ -380,7 +380,7 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
         return;
     }
     MPI_Count size = 0;
-    /* Whether AMOUNT, and not what libcoll knows of the blocks, goes to the call log. */
+    /* Whether the recorded call has AMOUNT's bytes instead of those that libcoll counts. */
     const bool has_block = amount->uneven && operation != COLL_OPERATION_ALLTOALL &&
                            !coll_operations[operation].neighbors;
     /* AMOUNT is the sum of this many blocks, while libcoll counts the bytes of the mean block. */

@@ -48,12 +48,12 @@ typedef struct coll_report_class {
     coll_shape shape;                /* of the first call, if there is an ALGORITHM */
     const char *why;                 /* the reason for the choice; NULL: unknown. Static */
     uint64_t calls, bytes;
-    uint64_t inside;    /* the time in calls, which for requests are starts and waits */
+    uint64_t inside;    /* the time in calls; for requests, in starts and waits */
     uint64_t completed; /* requests that completed */
     double until;       /* s from their starts to their completions */
 } coll_report_class;
 
-/* How many of the latest calls are kept: of one communicator, and of all together. */
+/* At most this many of the latest calls are kept: of one communicator, and of all together. */
 enum { COLL_REPORT_EVENTS = 4096, COLL_REPORT_ALL_EVENTS = 16 * COLL_REPORT_EVENTS };
 
 /* A communicator and its latest blocking calls. */
@@ -70,7 +70,7 @@ typedef struct coll_report_comm {
 /* A rank's latest calls on a communicator. It is sent as it is in memory, and followed by a
  * coll_recorded_call for each call. */
 typedef struct coll_job_series {
-    uint64_t comm, group; /* the ids of the communicator and of its ranks */
+    uint64_t comm, group; /* the communicator's id, and the hash of its ranks */
     uint64_t first; /* the number of the first call; all ranks number the calls in the same way */
     int64_t count;  /* of calls */
     int64_t ranks, place; /* of the communicator, and this rank's number there */
@@ -97,8 +97,9 @@ int coll_report_begin_recording(MPI_Comm world);
 void coll_report_end_recording(void);
 
 /*
- * Returns the ranks of COMM's members in WORLD, which the caller frees, and sets *RANKS to their
- * number. Returns NULL if a member isn't in WORLD, or after an error. Local.
+ * Returns the ranks that COMM's members have in the WORLD of coll_report_begin_recording, as an
+ * array that the caller frees, and sets *RANKS to its length. Returns NULL if a member isn't in
+ * that WORLD, or after an error. Local.
  */
 int *coll_report_members(MPI_Comm comm, int *ranks);
 
@@ -125,7 +126,8 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
  */
 void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);
 
-/* Adds the time since BEGAN to the time inside CLASS's calls; CLASS may be NULL. */
+/* Ends the call that began at BEGAN, and adds its time to that inside CLASS's calls; CLASS may be
+ * NULL. */
 void coll_report_end_wait(uint64_t began, coll_report_class *class);
 
 /*
@@ -143,8 +145,8 @@ void coll_report_served(void);
 /* Records that a request of CLASS, which may be NULL, completed SECONDS after its start. */
 void coll_report_completed(coll_report_class *class, double seconds);
 
-/* Return, after the end of recording, the classes of calls and the communicators. Both lists stay
- * valid until the process ends. */
+/* Return, after the end of recording, the *COUNT classes of calls, and the list of communicators.
+ * Classes stay valid until the process ends, a communicator with few calls until MPI frees it. */
 const coll_report_class *coll_report_classes(int *count);
 const coll_report_comm *coll_report_comms(void);
 

@@ -184,7 +184,7 @@ static int open_report(coll_comm *comm, const coll_comm *whole) {
     pthread_mutex_lock(&lock);
     int code = start(*settings->record ? settings->record : NULL);
     pthread_mutex_unlock(&lock);
-    code = coll_agree(comm, code); /* a file of COLL_RECORD may fail on one rank alone */
+    code = coll_agree(comm, code); /* opening the file of COLL_RECORD may fail on one rank alone */
     if (code == MPI_SUCCESS && settings->report) {
         int ranks, *members = coll_report_members(comm->user, &ranks);
         bool shares = false;

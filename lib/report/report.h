@@ -10,9 +10,10 @@
 #include "lib/base/comm.h"
 
 /*
- * Starts the recording on all ranks of MPI_COMM_WORLD, for a component or wrapper whose ranks all
- * call this at the end of MPI_Init: for the report if REPORT, and for the call log in the directory
- * RECORD unless that is NULL. Local. Returns MPI's errors, and those of coll_call_log_open.
+ * Starts the recording for a component or wrapper, which must call this on all ranks of
+ * MPI_COMM_WORLD at the end of MPI_Init: for the report if REPORT is true, and for the call log in
+ * the directory RECORD unless RECORD is NULL. Local. Returns MPI's errors, MPI_ERR_NO_MEM, and the
+ * errors of coll_call_log_open.
  */
 int coll_report_start(bool report, const char *record);
 

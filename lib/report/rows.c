@@ -57,8 +57,8 @@ static bool saved_as_measured(const coll_report_class *class, coll_report_range 
 /*
  * Estimates CALL, which NATIVE ran if RAN_NATIVE is true, else OWN. Sets *PREDICTED to the seconds
  * of the algorithm that ran, on the slowest network that the job may be running on, and SAVED to
- * the seconds by which OWN is faster than NATIVE. The range of SAVED covers the ratios of the two
- * times on all these networks. Returns false if there is no prediction.
+ * the seconds by which OWN is faster than NATIVE. The range of SAVED covers the relative savings on
+ * all these networks. Returns false if there is no prediction.
  */
 static bool predict_saved(const coll_shape *call, const coll_algorithm *own,
                           const coll_values *values, const coll_algorithm *native, bool ran_native,

@@ -41,7 +41,7 @@ typedef struct coll_report_row {
     int32_t size_class;
     int32_t source;      /* a coll_report_source */
     double calls, bytes; /* bytes: this rank's data or block, summed over all calls */
-    double inside;       /* s in calls, which for requests are starts and waits */
+    double inside;       /* s in calls; for requests, in starts and waits */
     double completed;    /* requests whose completion was seen */
     double until;        /* s from their starts to their completions */
     double estimated;    /* calls of all ranks for which SAVED is known */
@@ -65,8 +65,8 @@ enum { COLL_REPORT_ROWS = 1024 };
 /*
  * Writes the rows of this rank, RANK of RANKS in MPI_COMM_WORLD, to ROWS, which has room for
  * COLL_REPORT_ROWS, and returns their number. Sets ROW_OF[i] to the row of the ith of
- * coll_report_classes. Predictions take a while, so only the first rank of each group estimates
- * what was saved, for the calls of all ranks of the group.
+ * coll_report_classes, if that class has calls. Predictions take a while, so only the first rank of
+ * each group estimates what was saved, for the calls of all ranks of the group.
  */
 int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int16_t row_of[]);
 

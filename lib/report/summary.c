@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table has at most MOST_ROWS rows; if there are more, its last row is the sum of the rest. A
- * formatted number has fewer than FIELD characters. */
+/* Besides the sum of all rows, a table has at most MOST_ROWS rows; if there are more, the last of
+ * these is the sum of the rest. A formatted number has fewer than FIELD characters. */
 enum { MOST_ROWS = 24, FIELD = 32 };
 
 static int by_time(const void *a, const void *b) {
@@ -234,7 +234,7 @@ static void print_late(FILE *stream, const coll_summary *all, const coll_latenes
                 print_seconds(all->clock_error, time));
 }
 
-/* Prints the link that is worse than the others, and the calls which it explains. */
+/* Prints the link that is worse than the others, and the calls that are slow because of it. */
 static void print_link(FILE *stream, const coll_summary *all) {
     const coll_link *link = &all->link;
     char what[128], time[FIELD], size[FIELD];

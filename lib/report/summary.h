@@ -20,14 +20,14 @@ typedef struct coll_summary {
     double seconds;             /* the run's */
     int count;                  /* of ROWS, which are sums over ranks */
     coll_report_row *rows;
-    double lost; /* calls in no row */
+    double lost; /* calls in no row, the mean of the ranks */
     int late_count;
     coll_lateness late[COLL_SUMMARY_LATE];
     double clock_error;                    /* s, between hosts */
     char (*host_names)[COLL_SUMMARY_HOST]; /* of each host */
     int *host_of;                          /* of each rank */
     coll_topo topo;                        /* one rack; no places if a rank is missing */
-    coll_link link;                        /* that explains calls which take too long */
+    coll_link link;                        /* the bad link, if there is one */
     bool served;                           /* libcoll ran some calls */
     const char *why;                       /* why libcoll ran no calls; NULL: unknown */
     bool would_known;                      /* WOULD_SAVE is known */
@@ -38,7 +38,7 @@ typedef struct coll_summary {
 /* Sorts the rows, those with the most time first. */
 void coll_summary_sort(coll_summary *summary);
 
-/* Write SUMMARY to STREAM in the C locale. Return false after an error of writing. */
+/* Write SUMMARY to STREAM in the C locale. Return false after a write error. */
 bool coll_summary_print(FILE *stream, const void *summary);
 bool coll_summary_print_json(FILE *stream, const void *summary);
 bool coll_summary_print_svg(FILE *stream, const void *summary);

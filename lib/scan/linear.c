@@ -6,8 +6,8 @@
  * to the next rank.
  *
  * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it; over a rack's uplink m
- * for each of the rack's ranks whose neighbour by number is in another rack. Memory: a window of
- * segments.
+ * for each of the rack's ranks whose neighbour by number is in another rack. Memory: two segments
+ * for each round of the window.
  */
 #include "config.h"
 

@@ -9,8 +9,8 @@
  *
  * Ranks are in the order of their numbers. Long data moves in segments, each with all its turns.
  *
- * Steps: ceil(log2 p), and 1 more for an exscan. Bytes: m for each step, from every rank and to it.
- * Memory: a segment for each step, for each round of the window.
+ * Steps: ceil(log2 p), or ceil(log2 (p - 1)) + 1 for an exscan. Bytes: at most m for each step,
+ * from every rank and to it. Memory: a segment for each step, for each round of the window.
  * Source: Hillis, Steele: Data parallel algorithms, CACM 1986.
  */
 #include "config.h"

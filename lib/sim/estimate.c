@@ -53,7 +53,7 @@ typedef struct estimate {
     int *chosen;          /* the ranks of a subset */
     coll_place *places;   /* of the chosen ranks */
     int *numbers;         /* scratch: three for each node */
-    int per_rack;         /* nodes of each rack; 0: racks differ in size. For subsets */
+    int per_rack;         /* nodes of each rack; 0: racks differ in size */
     double *latencies;    /* between the sites of a subset */
     char *scratch;
     size_t left; /* bytes of SCRATCH */
@@ -106,9 +106,10 @@ static int nodes_per_rack(const coll_topo *topo, int met[], int of_rack[]) {
  */
 static int choose_ranks(const estimate *e, subset_size size) {
     const coll_topo *whole = e->whole->topo;
-    int *index = e->numbers, *met = index + whole->nodes; /* a node's number, in its rack or among
-                                                             all nodes; its ranks so far */
-    int *seen = met + whole->nodes;                       /* nodes of a rack so far */
+    /* INDEX: each node's number, in its rack or among all nodes. MET: each node's ranks so far.
+     * SEEN: each rack's nodes so far. */
+    int *index = e->numbers, *met = index + whole->nodes;
+    int *seen = met + whole->nodes;
     const bool by_rack = e->per_rack > 0 && size.nodes >= whole->racks;
     const int all = by_rack ? e->per_rack : whole->nodes,
               part = by_rack ? (size.nodes + whole->racks / 2) / whole->racks : size.nodes;
@@ -172,7 +173,8 @@ static bool open_subset(const estimate *e, int count, subset *p) {
                                &p->scratch, &p->left);
 }
 
-/* Counts the load of a sample of steps, which takes about as long as a short simulation. */
+/* Counts the load of the first ROUNDS rounds from a sample of steps, in about the time of a short
+ * simulation. */
 static coll_traffic count_sample(coll_link_load *load, uint64_t rounds) {
     enum { ASKED = 4, STEPS = 1 << 12 };
     return coll_link_load_count(load, rounds, ASKED, STEPS);
@@ -243,8 +245,8 @@ static double busy_in_rounds(const estimate *e, subset *p, uint64_t rounds, doub
 /* What simulate_subset finds in addition to the time. */
 enum { PACE = 1, BUSY = 2 };
 
-/* Simulates the first ROUNDS rounds of a subset of SIZE, and finds WHAT. Returns false if that
- * exceeds EVENTS or the memory. */
+/* Simulates the first ROUNDS rounds of a subset of SIZE, and finds WHAT. Returns false if EVENTS or
+ * the memory do not suffice, or if these rounds wait for later rounds. */
 static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds, double events,
                             int what, sample *found) {
     subset p;
@@ -293,8 +295,12 @@ static int count_most_ranks(subset_size size) {
     return size.nodes * size.per_node;
 }
 
-/* Returns the largest subset that takes at most EVENTS if the number of events grows with the
- * square of the ranks, which is the fastest growth; in static memory, at most RANKS_MOST ranks. */
+/*
+ * Returns the size of the first subset to simulate. All ranks take ALL_EVENTS; the events are taken
+ * to grow with the square of the ranks, which is the fastest growth. Halves the ranks while more
+ * than EVENTS are expected and there are more than RANKS_LEAST. If the estimate uses static memory,
+ * also halves them until there are at most RANKS_MOST.
+ */
 static subset_size first_size(const estimate *e, double all_events, double events) {
     subset_size size = whole_size(e->whole->topo);
     const double all = count_most_ranks(size);
@@ -386,7 +392,7 @@ static double events_of_rounds(const estimate *e) {
 }
 
 /* Estimates the time from the first rounds of all ranks. Returns false if there are several sites,
- * or if the budget allows too few rounds for a rate. */
+ * if the budget allows too few rounds for a rate, or if the simulation fails. */
 static bool estimate_from_rounds(const estimate *e, double *time) {
     const double all = (double)e->traffic.rounds,
                  rounds = events_of_rounds(e) * all / e->traffic.events;
@@ -420,7 +426,7 @@ static bool needs_all_rounds(const estimate *e) {
 
 /* Estimates the waiting time of a pipeline of a few rounds on shared nodes. A simulation of its
  * first rounds is more exact than one of all rounds of fewer ranks. Returns false if the plan is no
- * such pipeline. */
+ * such pipeline, or if the simulation fails. */
 static bool estimate_pipeline(estimate *e, double *wait) {
     const uint64_t all = e->traffic.rounds;
     double begin, pace;

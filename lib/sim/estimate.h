@@ -22,8 +22,9 @@
 /*
  * Returns the estimated seconds of ALGORITHM's plan for SHAPE, even if ALGORITHM does not run by
  * its plan with these VALUES. If the estimate exceeds `shape->enough`, any value of at least
- * `shape->enough` may be returned. The result is the same on every rank: memory is allocated only
- * if `shape->events` is set. Returns INFINITY if there is not enough memory.
+ * `shape->enough` may be returned. The result is the same on every rank unless `shape->events` is
+ * set: only then memory is allocated, which may fail on one rank alone. Returns INFINITY if there
+ * is not enough memory.
  */
 double coll_estimate(const coll_algorithm *algorithm, const coll_shape *shape,
                      const coll_values *values);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An event queue: a binary heap ordered by time, then by a place given by the user, then by the
+ * An event queue: a binary heap ordered by time, then by a place that the caller gives, then by the
  * order in which events were added. Pure.
  */
 #ifndef COLL_LIB_SIM_EVENT_QUEUE_H
@@ -12,11 +12,11 @@
 typedef struct coll_event {
     int64_t time;
     uint64_t order; /* among events of one time: the place, then a count of added events */
-    int what;       /* the user's value */
+    int what;       /* the caller's value */
 } coll_event;
 
 typedef struct coll_event_queue {
-    coll_event *events; /* memory of the user, for CAPACITY events */
+    coll_event *events; /* the caller's memory, for CAPACITY events */
     int capacity, count;
     uint64_t added;
 } coll_event_queue;

@@ -99,7 +99,8 @@ static uint64_t chosen_round(uint64_t nth, int position, uint64_t count, uint64_
     return begin + any * (end - begin) / (UINT64_C(1) << 32);
 }
 
-/* Adds the rank at POSITION, which represents RANKS ranks, counting at most MOST of its rounds. */
+/* Adds the rank at POSITION, which represents RANKS ranks, counting at most MOST of its first
+ * ROUNDS rounds. */
 static void add_rank(coll_link_load *s, int position, double ranks, uint64_t rounds, uint64_t most,
                      coll_traffic *traffic) {
     const double rounds_of_event = 10;

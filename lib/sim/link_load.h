@@ -16,9 +16,9 @@ enum { COLL_LINK_OUT, COLL_LINK_IN, COLL_LINK_WAYS };
 
 typedef struct coll_traffic {
     double busiest[COLL_LINKS]; /* bytes out of or into the busiest link, whichever is more */
-    /* Two lower bounds of the call's time: the seconds that the busiest link needs, and the seconds
-     * that the busiest of the counted ranks needs, for its processor or for its messages on its
-     * host's link. */
+    /* Two lower bounds of the call's time (estimates unless EXACT): the seconds that the busiest
+     * link needs, and the seconds that the busiest of the counted ranks needs, for its processor or
+     * for its messages on its host's link. */
     double link_seconds, rank_seconds;
     double host_seconds; /* LINK_SECONDS without links of racks and sites */
     double events;       /* estimated events of a simulation of all ranks */
@@ -54,8 +54,8 @@ bool coll_link_load_open(coll_link_load *load, const coll_algorithm *algorithm,
  * ranks and about STEPS steps in all, evenly spread. */
 coll_traffic coll_link_load_count(coll_link_load *load, uint64_t rounds, int ranks, int64_t steps);
 
-/* Sets *TRAFFIC to the load of all rounds and ranks, or of a sample of them if counting all would
- * take longer than a few seconds. Returns MPI_ERR_NO_MEM without memory. */
+/* Sets *TRAFFIC to the load of all ranks. Counts all rounds or, if that would take longer than a
+ * few seconds, a sample of them. Returns MPI_ERR_NO_MEM without memory. */
 int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
                       const coll_values *values, coll_traffic *traffic);
 

@@ -12,7 +12,7 @@ enum { NOBODY = -1, SEVERAL = -2 };
 static const int64_t retransmission_timeout = 200000000; /* ns, TCP's minimum */
 
 /* Bytes that a TCP connection sends before the first acknowledgement: 10 packets. A message longer
- * than LONG shares its sender's link with messages to other receivers. */
+ * than LONG shares its host's link with messages of the host's other ranks. */
 enum { FIRST_WINDOW = 10 * 1448, LONG = 2 * FIRST_WINDOW };
 
 /*
@@ -91,8 +91,8 @@ static double link_seconds(double gap, double empty, int cores) {
 
 /*
  * Returns how many times a message of BYTES crosses the network: 3 if it is long and between hosts,
- * since a request goes to the receiver and an answer comes back before the data leaves; otherwise
- * 1. A measured transfer time includes these crossings.
+ * since a request goes to the receiver and an answer comes back before the data leaves; else 1.
+ * Also returns 1 if the transfer time was measured, since that time includes all crossings.
  */
 static int crossings(const coll_cost *cost, int level, size_t bytes) {
     bool asks = level > COLL_LEVEL_NODE && bytes >= COLL_EAGER && !cost->curve[COLL_TRANSFER].knots;
@@ -173,8 +173,8 @@ static int64_t pass_link(coll_clock *link, int64_t duration, bool interleaves, i
 
 /* --- Buffers --- */
 
-/* Sets *WAITING, a connection's waiting bytes, to NOW; at most a first window of them counts in
- * QUEUE. */
+/* Sets *WAITING, a connection's waiting bytes, to NOW bytes. QUEUE counts at most FIRST_WINDOW of
+ * each connection's bytes. */
 static void count_waiting(coll_queue *queue, size_t *waiting, size_t now) {
     size_t before = *waiting < FIRST_WINDOW ? *waiting : FIRST_WINDOW,
            after = now < FIRST_WINDOW ? now : FIRST_WINDOW;

@@ -58,7 +58,7 @@ typedef struct coll_queue {
 typedef struct coll_port {
     coll_clock clock;
     coll_queue queue;
-    int latest; /* the host that sent the last message, single packets not counted */
+    int latest; /* the host that sent the last message that doesn't interleave */
 } coll_port;
 
 enum { COLL_MESSAGE_COSTS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };

@@ -37,8 +37,8 @@ typedef struct message {
     bool leaves;      /* an event for LEAVES is scheduled */
     size_t bytes;
     int64_t start;
-    int64_t arrival; /* when it arrived; until it enters the port: the time from there to its
-                        arrival */
+    int64_t arrival; /* ns: when it arrived; before it enters the port: how long it will take from
+                        the port to its arrival */
 } message;
 
 /* A linked list of messages or of a cursor's nodes; a separate array holds the links. */
@@ -75,7 +75,7 @@ typedef struct sim_rank {
 typedef struct simulation {
     const coll_sim_call *call;
     const coll_shape *shape; /* of CALL */
-    coll_blocks blocks;      /* of a gather's root */
+    coll_blocks blocks;      /* equal blocks, for ranks whose data or input is in blocks */
     coll_rank_order *line;   /* shared by all ranks: `position` is set to the current rank's
                                 position */
     int *positions;          /* each rank's position in the chain order */
@@ -83,7 +83,7 @@ typedef struct simulation {
     coll_network network;
     coll_plan_size plan_size;
     coll_event_queue events;
-    coll_fair_link *links; /* of hosts whose ranks share them; else NULL */
+    coll_fair_link *links; /* of the hosts; NULL if no host has several ranks */
     message *messages;
     coll_fair_message *fair_messages; /* by the same index: the state of a message on LINKS */
     int *next_message;
@@ -123,8 +123,8 @@ static int hash_buckets(const simulation *sim) {
     return few > many ? few : many;
 }
 
-/* Returns the channel between two positions, made on first use; fails if all channels are in use.
- */
+/* Returns the channel from position FROM to position TO on LANE, made on first use; fails if all
+ * channels are in use. */
 static int find_channel(simulation *sim, int from, int to, int lane) {
     const int ranks[] = {sim->line->order[from], sim->line->order[to]};
     uint64_t key = ((uint64_t)ranks[0] * 31 + (uint64_t)ranks[1]) * COLL_LANES + (uint64_t)lane;
@@ -224,8 +224,8 @@ static bool takes_turns(const simulation *sim, const message *msg) {
  * position goes first. If two ranks send to each other at the same time, small delays decide in
  * real calls which of them has the first turn. If nodes have several ranks, about half of the pairs
  * must begin in each direction, so that links are busy in both directions. The near rank of a pair
- * is the one whose partner is less than half of the ranks further in the chain order. With several
- * ranks per node, the near rank goes first if its position is even, else its partner.
+ * is the one whose partner is less than half of the ranks further in the chain order, cyclically.
+ * With several ranks per node, the near rank goes first if its position is even, else its partner.
  */
 static int place_of_turn(const simulation *sim, const channel *via) {
     const int ranks = sim->shape->topo->ranks, away = 2 * ((via->to - via->from + ranks) % ranks);
@@ -337,8 +337,8 @@ static void enter_port(simulation *sim, int number, int64_t begin) {
     arrive_at(sim, number, begin + msg->arrival);
 }
 
-/* Moves the message, which is at link NTH (from 1) since NOW, on as far as it gets without waiting
- * for a shared link. */
+/* Moves the message, which reached link NTH (from 1) at time NOW, on as far as it gets without
+ * waiting for a shared link. */
 static void pass_links(simulation *sim, int number, int nth, int64_t now) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];

@@ -8,10 +8,10 @@
  * - A rank's processor is busy for Os with a send, and for Or + Ur with a receive, plus the wake-up
  *   time if it was idle. The processor works first come, first served.
  * - The message then passes the links of network.h, one after the other, and takes L.
- * - The send of a message shorter than the eager limit is complete when the sender's processor has
- *   finished; the send of a longer message is complete when the message has been received. Between
- *   hosts, a request to the receiver and its answer cross the network before the data of a longer
- *   message.
+ * - A message of at least the eager limit is long; its send is complete when the message has been
+ *   received. Any other send is complete when the sender's processor has finished. Between
+ *   hosts, a request to the receiver and its answer cross the network before the data of a long
+ *   message, unless its measured transfer time includes them.
  */
 #ifndef COLL_LIB_SIM_SIM_H
 #define COLL_LIB_SIM_SIM_H
@@ -29,18 +29,19 @@ typedef struct coll_sim_call {
     int budget;      /* most events */
     int64_t enough;  /* the simulation stops at this time (ns); 0: never */
     uint64_t rounds; /* simulates only the first ROUNDS rounds of each plan; 0: all */
-    int messages;    /* most messages under way, and most pairs of ranks; 0: many */
+    int messages;    /* most messages under way, and most channels (from one rank to another on one
+                        lane); 0: 262144 */
     void *memory;    /* scratch memory, aligned for any type; NULL: it is allocated */
     size_t bytes;    /* of MEMORY */
     /* Called for each message when its receive is complete; or NULL. */
     void (*watch)(const COLL_Message *message, void *context);
     void *context;
     const int64_t *starts; /* when each rank starts, ns, at least 0; NULL: at 0 */
-    int64_t *ends;         /* output: when each rank ends; or NULL */
+    int64_t *ends;         /* output: when each rank ends, ns; or NULL */
 } coll_sim_call;
 
 /* Returns the arguments for the plan of the rank at LINE->position. The data, or each of its
- * blocks, has the shape's bytes. Sets *EVEN to such blocks; the result refers to it. */
+ * blocks, has the shape's bytes. Sets *EVEN to blocks of that size, to which the result points. */
 coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *values,
                                   const coll_rank_order *line, bool is_root, coll_blocks *even);
 
@@ -48,9 +49,9 @@ enum { COLL_SIM_UNKNOWN = -1 };
 
 /*
  * Simulates CALL, and sets *TIME to when the last rank ends, in ns, or to `enough` if that is
- * earlier; to COLL_SIM_UNKNOWN if the events or the memory do not suffice, or if a rank waits for a
- * round that is not simulated. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
- * plans would wait for ever.
+ * earlier; to COLL_SIM_UNKNOWN if CALL's budget, messages or memory do not suffice, or if a rank
+ * waits for a round that is not simulated. Returns MPI_ERR_NO_MEM if memory can't be allocated, and
+ * MPI_ERR_INTERN if the plans would wait for ever.
  */
 int coll_simulate(const coll_sim_call *call, int64_t *time);
 

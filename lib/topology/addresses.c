@@ -7,7 +7,8 @@
 #include <net/if.h>
 #include <stdlib.h>
 
-/* Returns whether INTERFACE has an IPv4 address in a running network that leads to other hosts. */
+/* Returns whether INTERFACE has an IPv4 address, is up and running, and is not a loopback
+ * device. */
 static bool is_useful(const struct ifaddrs *interface) {
     const unsigned wanted = IFF_UP | IFF_RUNNING;
     return interface->ifa_addr && interface->ifa_netmask &&

@@ -30,15 +30,15 @@ typedef struct coll_addresses {
 void coll_addresses_find(coll_addresses *own);
 
 /*
- * Removes from ALL, the addresses of COUNT hosts, the addresses that several hosts have: bridges of
- * virtual machines have the same address everywhere. Returns false, with nothing changed, if out of
- * memory.
+ * Removes the addresses that several hosts have from ALL, which has the addresses of COUNT hosts:
+ * bridges of virtual machines have the same address everywhere. Returns false, with nothing
+ * changed, if out of memory.
  */
 bool coll_addresses_keep_unique(int count, coll_addresses all[]);
 
 /*
- * Returns the address at which host FROM reaches host TO: the first address of TO that is in a
- * subnet of FROM, else the first address of TO. TO must have at least one address.
+ * Returns the address at which host FROM reaches host TO: the first address of TO in the first
+ * subnet of FROM that has one, else the first address of TO. TO must have at least one address.
  */
 struct in_addr coll_addresses_choose(const coll_addresses *from, const coll_addresses *to);
 

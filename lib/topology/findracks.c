@@ -160,7 +160,7 @@ static void relabel(finder *f, int labels[], int from, int to) {
 
 /*
  * Gives PIVOT and all targets up to FARTHEST the same label: a label that one of these nodes has,
- * else a new label, *COUNT.
+ * else a new label, *COUNT. Nodes that share another label with one of them get it, too.
  */
 static void give_label(finder *f, int labels[], int *count, int pivot, coll_nearness farthest) {
     for (int i = 0; i < f->count && labels[pivot] < 0; i++)

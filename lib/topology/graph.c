@@ -86,7 +86,7 @@ static int list_cart(int ranks, int dimensions, const int size[], const int peri
     return count;
 }
 
-/* Returns the first of FOUR numbers that is not 0; 0 if there is none. */
+/* Returns the first number in FOUR that is not 0; 0 if there is none. */
 static int first_difference(const int four[]) {
     int i = 0;
     while (i < 3 && four[i] == 0)
@@ -94,8 +94,8 @@ static int first_difference(const int four[]) {
     return four[i];
 }
 
-/* Orders the edges of a list by source, destination and block. In lists of sources all IN are 0, in
- * lists of destinations all OUT. */
+/* Orders the edges of a list by source, destination and block. In a list from the sources all IN
+ * are 0, in a list from the destinations all OUT. */
 static int by_ends(const void *one, const void *other) {
     const coll_edge *a = one, *b = other;
     return first_difference((const int[]){a->source - b->source, a->destination - b->destination,
@@ -388,7 +388,8 @@ static int allocate_lists(gathered *g, int ranks) {
     return g->all && g->outs && g->ins ? MPI_SUCCESS : no_memory("a graph");
 }
 
-/* Returns whether the ends of the edges match; then OUTS has the edges. */
+/* Returns whether the sources and the destinations list the same edges; then G->outs has the
+ * edges. */
 static bool match_ends(gathered *g, int ranks) {
     int outs = 0, ins = 0;
     for (int rank = 0; rank < ranks; rank++) {
@@ -418,8 +419,8 @@ static int gather_lists(coll_comm *comm, const neighbors *own, gathered *g) {
                                : code;
 }
 
-/* Makes the graph of a graph or distributed graph topology. Makes none if the ends of its edges
- * don't match; its collectives are then left to the MPI library. Collective. */
+/* Makes the graph of a graph or distributed graph topology. Makes none if the ranks disagree about
+ * an edge; its collectives are then left to the MPI library. Collective. */
 static int make_gathered(coll_comm *comm, const coll_topo *topo, coll_graph **made) {
     neighbors own = {.sources = NULL};
     gathered g = {.edges = 0};

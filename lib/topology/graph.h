@@ -23,9 +23,9 @@ typedef struct coll_edge_bundle {
     int from, to;
     int first, count; /* the edges from index FIRST on */
     int sources;      /* number of different sources of these edges */
-    /* The source that sends for all, and the destination that receives for all, if blocks are
-     * combined: of the sources, and of the destinations, the rank that sends or receives for others
-     * in the fewest earlier bundles. */
+    /* If blocks are combined: the source that sends for all sources, and the destination that
+     * receives for all destinations. Each is the rank that does so in the fewest earlier bundles.
+     * Not set within a node. */
     int sender, receiver;
 } coll_edge_bundle;
 

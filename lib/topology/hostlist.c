@@ -70,7 +70,8 @@ const char *coll_hostlist_fault(const char *list) {
     }
 }
 
-/* Returns the end of the name or bracket expression that starts at AT. */
+/* Returns the end of the list item at AT: the next comma outside brackets, or the end of the list.
+ */
 static const char *item_end(const char *at) {
     for (bool inside = false; *at && (inside || *at != ','); at++)
         inside = *at == '[' || (inside && *at != ']');

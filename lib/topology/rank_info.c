@@ -28,7 +28,8 @@ static int job_processes(void) {
 
 /*
  * Writes the switches above this node to SWITCHES: "s4.s0" for SLURM_TOPOLOGY_ADDR=s4.s0.node7, as
- * many as SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node has; "" if there are none.
+ * many as SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node has. SWITCHES must be zero, and remains ""
+ * if there are none.
  */
 static void slurm_switches(char switches[COLL_RANK_INFO_ADDRESS]) {
     static const char word[] = "switch.";

@@ -34,7 +34,7 @@ typedef struct coll_rank_info {
 /* Makes the report of this process. Local. Returns MPI's errors. */
 int coll_rank_info_make(coll_rank_info *report);
 
-/* Returns the bytes of REPORT that are used. */
+/* Returns how many bytes of REPORT are used. */
 static inline size_t coll_rank_info_bytes(const coll_rank_info *report) {
     return offsetof(coll_rank_info, text) + (size_t)report->bytes;
 }

@@ -27,10 +27,10 @@ enum { COLL_TCP_RTTS = 64 };
 
 /*
  * Measures round trips to reserved ports at COUNT addresses: SECONDS[i] is the shortest of several
- * round trips to TO[i]; it is negative if no answer arrives within TIMEOUT seconds. First all
+ * round trips to TO[i]; it is negative if no try is answered within TIMEOUT seconds. First all
  * addresses are tried at the same time, then again those that did not answer within a millisecond.
- * The addresses that did are then tried one after the other, several times; for the others
- * microseconds do not matter.
+ * The addresses that answered within a millisecond are then tried one after the other, several
+ * times; for the others microseconds do not matter.
  */
 void coll_tcp_rtts(int count, const struct sockaddr_in to[], double timeout, double seconds[]);
 

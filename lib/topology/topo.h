@@ -81,8 +81,8 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
 /*
- * Returns the level of messages between the ranks A and B: the smallest unit that contains both, or
- * COLL_LEVEL_WIDE if they are in different sites.
+ * Returns the level of messages between the ranks A and B: NUMA if both are in one NUMA domain,
+ * else NODE if both are on one node, and so on; WIDE if they are in different sites.
  */
 coll_level coll_topo_level(const coll_topo *topo, int a, int b);
 

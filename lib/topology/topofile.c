@@ -20,7 +20,7 @@ static const char SPACES[] = " \t\r\v\f";
 enum {
     NONE = -1,
     MOST_BYTES = 64 * 1024 * 1024, /* enough for a million racks */
-    MOST_INCLUDED = 1000           /* files; a file with more includes itself */
+    MOST_INCLUDED = 1000           /* files; if there are more, a file probably includes itself */
 };
 
 const coll_lines *coll_topofile_line(coll_topofile *file, int line) {
@@ -243,7 +243,7 @@ typedef struct child_context {
 
 /*
  * Makes switch NAME a child of the parent. If the parent's list repeats a switch, that is an error,
- * so that a malicious list does not keep this loop busy.
+ * so that a malicious list can't be visited forever.
  */
 static bool add_child(const char *name, void *context) {
     const child_context *pair = context;
@@ -356,7 +356,8 @@ const char *coll_topofile_note(const coll_topofile *file) {
 
 typedef bool matcher(const char *list, const char *host);
 
-/* Returns whether ENTRY lists hosts and, if ABOVE, also lists switches, else lists none. */
+/* Returns whether ENTRY lists hosts and, if ABOVE is true, also switches; if ABOVE is false, no
+ * switches. */
 static bool is_rack(const coll_switch *entry, bool above) {
     return entry->nodes && (entry->switches != NULL) == above;
 }

@@ -12,8 +12,8 @@
  * A line consists of KEY=VALUE pairs: SwitchName with Nodes, Switches, both or neither, or
  * BlockName with Nodes; other keys (LinkSpeed, BlockSizes) are ignored. Keys are not
  * case-sensitive, '#' starts a comment, a backslash at the end continues a line, a value may be in
- * double quotes. A line "Include FILE" stands for the lines of FILE, whose path is relative to this
- * file's directory. Blocks are ignored if switches list hosts.
+ * double quotes. A line "Include FILE" stands for the lines of FILE; a relative path starts at the
+ * directory of the file that has the line. Blocks are ignored if switches list hosts.
  *
  * In a topology.yaml of Slurm's, which is a list of topologies, the first topology with a true
  * cluster_default is used; if none has it, the first of the list.
@@ -52,13 +52,14 @@
 typedef struct coll_topofile coll_topofile;
 
 /*
- * Parses LENGTH bytes of TEXT, which a NUL follows and which error messages call PATH, and takes
- * ownership of PATH and TEXT. The caller frees the result. Returns NULL on errors, with file, line
- * and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
+ * Parses TEXT, which has LENGTH bytes and a NUL after them. PATH is the file's name in error
+ * messages. Takes ownership of PATH and TEXT, also on errors. The caller frees the result with
+ * coll_topofile_free. Returns NULL on errors, with file, line and remedy in PROBLEM
+ * (COLL_TEXTFILE_PROBLEM bytes).
  */
 coll_topofile *coll_topofile_parse(char *path, char *text, size_t length, char *problem);
 
-/* Parses the regular file at PATH in the same way. */
+/* Parses the regular file at PATH in the same way; PATH remains the caller's. */
 coll_topofile *coll_topofile_read(const char *path, char *problem);
 
 void coll_topofile_free(coll_topofile *file);
@@ -72,8 +73,8 @@ const char *coll_topofile_note(const coll_topofile *file);
 
 /*
  * Finds HOST and sets *RACK and *SITE, which are numbered from 0 in the order in which they are
- * first found. Returns false, with *PROBLEM set, if no rack lists the host, or if it matches two
- * racks only when domains are ignored.
+ * first found. Returns false, with PROBLEM set, if no rack lists the host, or if several racks
+ * match it only when domains are ignored.
  */
 bool coll_topofile_find(coll_topofile *file, const char *host, int *rack, int *site, char *problem);
 

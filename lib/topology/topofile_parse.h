@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What topofile.c shares with its two parsers: the switches that a file lists. No MPI.
- */
+/* The data that topofile.c shares with its two parsers: the switches that a file lists. No MPI. */
 #ifndef COLL_LIB_TOPOLOGY_TOPOFILE_PARSE_H
 #define COLL_LIB_TOPOLOGY_TOPOFILE_PARSE_H
 
@@ -67,8 +65,8 @@ __attribute__((format(printf, 2, 3))) void coll_topofile_add_note(coll_topofile 
                                                                   const char *format, ...);
 
 /*
- * Parses the file NAME, relative to the current file's folder, which LINE of the current file
- * includes. Returns false on an error.
+ * Parses the file NAME, which LINE of the current file includes. A relative NAME starts at the
+ * current file's folder. Returns false on an error.
  */
 bool coll_topofile_include(coll_topofile *file, const char *name, int line);
 

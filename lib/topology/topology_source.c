@@ -35,9 +35,9 @@ static const double EACH_NODE = 16e-3;
 /* With fewer nodes racks make no difference. */
 enum { FEWEST_NODES = 3 };
 
-/* Seconds for which a measurement is not repeated: DOUBT for a measurement by default that failed
- * or was too unsteady, DAY for one that found round trips too long to tell racks apart, which is a
- * property of the network. */
+/* Seconds for which a measurement is not repeated: DAY if it found round trips too long to tell
+ * racks apart, which is a property of the network; DOUBT, only by default, if it failed or was too
+ * unsteady. */
 enum { DOUBT = 600, DAY = 24 * 3600 };
 
 typedef coll_topology_source_state location;
@@ -145,7 +145,7 @@ static void describe_measurement(const location *at, const coll_topology_probe_r
 
 /*
  * On rank 0, writes AT's racks and sites to the cache file of KIND, with the date and HOW they were
- * found.
+ * found. Sets AT's note to HOW and whether the file was written.
  */
 static void write_cache(const location *at, coll_topocache_kind kind, const char *how) {
     char date[32] = "", note[300];

@@ -55,11 +55,11 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
 size_t coll_topology_source_bytes(int nodes, int ranks);
 
 /*
- * Does REST, what remains to be done, on all ranks of COMM, whose error handler must return errors,
- * and sets racks, sites and note on all of them. On rank 0, AT must hold what coll_topology_source
- * has found. LEADERS[node] is the lowest rank of each node. MEMORY, aligned for integers, is as
- * long as coll_topology_source_bytes says. Errors: MPI_ERR_OTHER, with text, on all ranks; or
- * MPI's.
+ * Does REST, which is not COLL_TOPOLOGY_SOURCE_NOTHING, on all ranks of COMM, whose error handler
+ * must return errors. Sets AT's racks, sites and note on all of them. On rank 0, AT must hold what
+ * coll_topology_source has found. LEADERS[node] is the lowest rank of the node. MEMORY, aligned for
+ * integers, is as long as coll_topology_source_bytes says. Errors: MPI_ERR_OTHER, with text, on all
+ * ranks; or MPI's.
  */
 int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
                                  const int leaders[], void *memory,

@@ -53,8 +53,9 @@ static comm_tunings *tunings_of(const coll_comm *comm) {
 
 /* --- Which calls are tuned --- */
 
-/* Returns whether the algorithm may change from call to call: all algorithms give the same bits, or
- * the user said that they need not. */
+/* Returns whether the algorithm may change from call to call. A reduction's may change only if the
+ * user permits other last bits (COLL_LEARN=all), any order of operands will do, and elements are
+ * numbers. */
 static bool may_differ(const coll_state *state, const coll_shape *call) {
     const size_t number = 16;
     if (!coll_operations[call->operation].reduces)
@@ -259,8 +260,8 @@ static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
     return code;
 }
 
-/* Returns whether the next try is the MPI library's own algorithm and whether that algorithm was
- * slower than another one in calls of smaller sizes. */
+/* Returns whether the next try is the MPI library's own algorithm, and that algorithm was slower
+ * than another one in calls of smaller sizes. */
 static bool native_has_lost(const comm_tunings *all, const coll_autotuning *large) {
     const coll_autotune_rounds *rounds = &large->rounds;
     const coll_algorithm *next = rounds->candidates.of[coll_autotune_rounds_next(rounds)].algorithm;

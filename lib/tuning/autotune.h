@@ -34,9 +34,9 @@
 typedef struct coll_autotuning coll_autotuning;
 
 /*
- * Called before a blocking CALL that is still being tuned. Replaces *CHOICE, the
- * predicted choice, by the algorithm to run. If *TRIAL is not NULL then, coll_autotune_end must
- * follow the call. After an error COMM is broken.
+ * Called before a blocking CALL that is still being tuned. Replaces *CHOICE, the predicted choice,
+ * by the algorithm to run. If *TRIAL is not NULL afterwards, coll_autotune_end must follow the
+ * call. After an error COMM is broken.
  */
 int coll_autotune_begin(coll_comm *comm, const coll_shape *call, coll_choice *choice,
                         coll_autotuning **trial);
@@ -50,9 +50,8 @@ int coll_autotune_end(coll_autotuning *trial, double seconds);
  */
 bool coll_autotune_settled(const coll_comm *comm, const coll_shape *call, coll_choice *choice);
 
-/* Replaces *CHOICE, of a nonblocking call, by the best algorithm found so far, if it can be
- * started.
- */
+/* Replaces *CHOICE, of a nonblocking or persistent call, by the best algorithm found so far, if
+ * that algorithm can run such calls. */
 void coll_autotune_started(const coll_comm *comm, const coll_shape *call, coll_choice *choice);
 
 /* Replaces *CHOICE by the best algorithm found so far, as far as this rank knows; for explanations.

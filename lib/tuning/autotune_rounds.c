@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Tries may take 1/PARTS of the total time; algorithms whose times differ by less are equally fast.
- */
+/* Tries may cost 1/PARTS of the total time. Algorithms whose times differ by less than 1/PARTS
+ * count as equally fast. */
 enum { PARTS = 50 };
 
 enum { LEAST_BEST, LEAST_TRIED, ALL_TRIED };

@@ -67,7 +67,7 @@ void coll_autotune_rounds_skip_try(coll_autotune_rounds *rounds);
  * to agree on the times now. */
 bool coll_autotune_rounds_record(coll_autotune_rounds *rounds, int64_t time);
 
-/* Returns whether that agreement must be complete before the next call. */
+/* Returns whether the agreement on the times must be complete before the next call. */
 bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds);
 
 /* Continues with the AGREED times, which are the same on all ranks. */

@@ -131,7 +131,7 @@ void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, bool started,
     if (!(choices->of[0].predicted > 0))
         return;
     pthread_mutex_lock(&lock);
-    /* Replaces the choices for such calls, or the oldest if there are none and the list is full. */
+    /* Replaces the entry for calls like CALL; if there is none and the list is full, the oldest. */
     cached_choice **list = list_of(key, call), **link = list;
     for (int nth = 1; *link && nth < MOST && !is_for(*link, key, asked, started, call); nth++)
         link = &(*link)->next;

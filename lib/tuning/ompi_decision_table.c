@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #define KB(n) ((size_t)(n) << 10)
-enum { WHOLE = 1 << 30 }; /* not in segments */
+enum { WHOLE = 1 << 30 }; /* a segment size: messages are not divided into segments */
 
 /* Short names for the table. */
 #define BCAST COLL_OPERATION_BCAST

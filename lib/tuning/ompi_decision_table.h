@@ -21,7 +21,8 @@ typedef struct coll_native_default {
  * must arrange the ranks in numerical order, with rank 0 as the root. */
 coll_native_default coll_native_find(const coll_shape *call);
 
-/* Returns the estimated seconds of CALL, with the same rules as coll_estimate. */
+/* Returns the estimated seconds of CALL by the MPI library's own algorithm. The rules are those of
+ * coll_estimate. */
 double coll_native_estimate(const coll_shape *call);
 
 #endif

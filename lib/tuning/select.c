@@ -40,7 +40,7 @@ static double long_block_seconds(const coll_algorithm *algorithm, const coll_sha
     return (times - 1) * (double)(call->longest - call->bytes) * link->per_byte;
 }
 
-/* Returns the seconds that ALGORITHM takes for CALL on its network. */
+/* Returns the seconds that ALGORITHM takes for CALL, on the network that CALL names. */
 static double predict(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values) {
     const double even = algorithm->native    ? coll_native_estimate(call)
@@ -70,8 +70,8 @@ static coll_choice default_choice(const coll_algorithm *algorithm, const char *w
 
 /*
  * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
- * usual element, and within one site from rank 0. So only a few calls are predicted, and a choice
- * does not depend on which call of a class came first.
+ * usual element and, if there is only one site, with rank 0 as the root. So only a few calls are
+ * predicted, and a choice does not depend on which call of a class came first.
  */
 static coll_shape class_representative(const coll_shape *call) {
     coll_shape usual = *call;
@@ -97,8 +97,8 @@ static const coll_algorithm *const *table_of(const coll_shape *call) {
     return coll_operations[call->operation].table;
 }
 
-/* Returns the first algorithm of TABLE that is made for sizes that differ by rank, else the first.
- */
+/* Returns the first algorithm of TABLE that is made for sizes that differ by rank or, if there is
+ * none, the first of all. */
 static const coll_algorithm *algorithm_for_unequal_sizes(const coll_algorithm *const table[]) {
     for (const coll_algorithm *const *a = table; *a; a++)
         if ((*a)->sizeless)
@@ -133,8 +133,8 @@ static coll_choice choose_without_prediction(const coll_shape *call, const coll_
 
 enum { MOST = 32 }; /* algorithms of a table */
 
-/* Finds the algorithms, either RIVALS or the others, that can run CALL and, if STARTED, can start
- * it. Returns their number. */
+/* Finds the algorithms (rivals if RIVALS, else the others) that can run CALL and, if STARTED, can
+ * start it. Returns their number. */
 static int find_candidates(const coll_shape *call, bool started, bool rivals, const char *why,
                            coll_choice found[]) {
     int count = 0;
@@ -312,8 +312,8 @@ coll_choice coll_select(const coll_shape *call, const coll_spec *user) {
     return coll_select_likely(call, user).of[0];
 }
 
-/* Returns the best algorithm that can be started, among RIVALS or the others; no algorithm if none
- * can. */
+/* Returns the best algorithm that can be started, among the rivals if RIVALS, else among the
+ * others; no algorithm if none can be started. */
 static coll_choice best_started(const coll_shape *call, bool rivals) {
     const double clear = 1.001; /* candidates that take longer need no exact prediction */
     coll_choice found[MOST] = {{.algorithm = NULL}};

@@ -69,7 +69,8 @@ static inline bool coll_select_applicable(const coll_algorithm *algorithm, const
 
 /*
  * Returns the seconds that ALGORITHM takes for CALL with VALUES on the most likely network: the
- * algorithm's own prediction, or an estimate from its plan if it has none.
+ * algorithm's own prediction or, if it has none, an estimate from its plan. The time of the MPI
+ * library's own algorithm is estimated by coll_native_estimate.
  */
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values);
@@ -118,8 +119,8 @@ coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user);
 coll_choice coll_select_started(const coll_shape *call, const coll_spec *user);
 
 /*
- * Returns why ALGORITHM can't run CALL, or, if it can, why it can't start CALL. The text is static,
- * and continues a sentence after a colon.
+ * Returns why ALGORITHM can't run CALL or, if it can, why it can't run CALL as a nonblocking or
+ * persistent call. The text is static, and continues a sentence after a colon.
  */
 const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call);
 

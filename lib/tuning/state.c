@@ -161,8 +161,8 @@ static bool is_set_for_this(const coll_state *state) {
 /*
  * Prints on rank 0 that ASKED can't run CALL and that INSTEAD (NULL: the MPI library's own
  * algorithm) runs in its place. Prints nothing if ASKED was not meant for this communicator, if
- * there has been a warning about the operation on this communicator, or if the last one about it in
- * this process named ASKED, too.
+ * there has been a warning about the operation on this communicator, or if the latest warning about
+ * the operation in this process also named ASKED. Blocking and other calls count separately.
  */
 static void warn_not_applicable(coll_state *state, bool started, const coll_shape *call,
                                 const coll_algorithm *asked, const coll_algorithm *instead) {

@@ -32,7 +32,7 @@ typedef struct coll_state {
     coll_shape last_native[COLL_OPERATIONS]; /* the last call that ran natively; bytes 0: none */
     MPI_Datatype plain_type; /* the last datatype found to be predefined and without gaps */
     MPI_Count plain_bytes;   /* bytes of its elements; 0: no such type yet */
-    MPI_Op known_op;         /* the last operation found to be valid with a datatype */
+    MPI_Op known_op;         /* the last MPI_Op found to be valid with a datatype */
     MPI_Datatype known_type; /* that datatype */
     const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
     coll_agreed_settings *own_settings;
@@ -60,16 +60,16 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
  */
 bool coll_state_always_native(const coll_state *state, coll_operation operation);
 
-/* Returns the shape of a call of OPERATION with BYTES from or to ROOT, if OPERATION has a root. */
+/* Returns the shape of a call of OPERATION with BYTES. ROOT is ignored if OPERATION has no root. */
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root);
 
-/* Returns the choice for CALL, and the other algorithms that may be faster; for a nonblocking or
- * persistent call, if STARTED, only the choice. */
+/* Returns the choice for CALL, and the other algorithms that may be faster. If STARTED, CALL is
+ * nonblocking or persistent, and only the choice is returned. */
 coll_choices coll_state_likely(coll_state *state, bool started, const coll_shape *call);
 
-/* Returns the choice for CALL. If it sets *LEARNS, the caller must pass the choice to
- * coll_autotune_begin. */
+/* Returns the choice for the blocking call CALL. If this sets *LEARNS to true, the caller must pass
+ * the choice to coll_autotune_begin. */
 coll_choice coll_state_choose(coll_state *state, const coll_shape *call, bool *learns);
 
 /* Returns the choice for the nonblocking or persistent call CALL. It may result from tuning

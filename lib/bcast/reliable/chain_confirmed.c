@@ -31,8 +31,8 @@ static const double BEATS = 4;
  */
 typedef struct lifetime {
     /*
-     * NOW: the time; DATE: PMPI_Wtime at the last call; STEP: most seconds that count between two
-     * calls, 0: no limit
+     * NOW: the seconds that count so far; DATE: PMPI_Wtime at the last update; STEP: most seconds
+     * that count between two updates, 0: no limit
      */
     double now, date, step;
 } lifetime;
@@ -398,8 +398,7 @@ static int check_timeout(rank_state *p) {
 /* --- The broadcast --- */
 
 /* Waits for the next completion, for at most half the time between heartbeats (if there are
- * heartbeats), and handles a control message if one has arrived.
- */
+ * heartbeats), and handles a control message if one has arrived. */
 static int wait_for_event(rank_state *p) {
     int i;
     int code = coll_wait_any_for(&p->comm->wait, p->limit / (2 * BEATS),
@@ -463,8 +462,8 @@ static int complete_requests(rank_state *p) {
 /*
  * Returns the size of the state in bytes. The state is in the communicator's scratch memory,
  * because messages that are still in flight after an error may use it. The outboxes of later
- * attempts are allocated when these begin. A rank without memory for an outbox becomes silent, as a
- * rank does that has failed.
+ * attempts are allocated when these begin. A rank without memory for an outbox becomes silent, like
+ * a rank that has failed.
  */
 static size_t scratch_bytes(const rank_state *p) {
     return coll_scratch_bytes(sizeof *p) + coll_ring_buffers_bytes(&p->buffers) +

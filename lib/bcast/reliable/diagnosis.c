@@ -17,7 +17,7 @@ static const char *host_of(const coll_topo *topo, int rank) {
     return topo->hosts[topo->places[rank].node];
 }
 
-/* "rank 3 on n3, rank 4 on n4 (and 2 more)" */
+/* Writes the silent ranks to TEXT, such as "rank 3 on n3, rank 4 on n4 (and 2 more)". */
 static void name_silent(const coll_diagnosis *diagnosis, const coll_topo *topo, char *text,
                         size_t size) {
     int length =

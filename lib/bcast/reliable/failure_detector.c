@@ -50,7 +50,8 @@ bool coll_failure_detector_stalls(const coll_failure_detector *detector, double 
     return stalls;
 }
 
-/* Returns the segments of EPOCH that RANK has: 0 if its last account is of an older epoch. */
+/* Returns how many segments of EPOCH RANK has: 0 if its last account is of an older epoch,
+ * UINT64_MAX for the root. */
 static uint64_t segments_passed(const coll_failure_detector *detector, int rank, uint32_t epoch) {
     if (rank == detector->root)
         return UINT64_MAX;

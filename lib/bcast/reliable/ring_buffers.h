@@ -76,7 +76,7 @@ coll_segment_header *coll_ring_buffers_out(const coll_ring_buffers *buffers, uin
                                            size_t slot);
 int coll_ring_buffers_send(coll_ring_buffers *buffers, uint32_t epoch, size_t slot, int to);
 
-/* Returns whether the last send from SLOT, if any, is complete. */
+/* Returns whether the last send from SLOT of EPOCH's outbox, if any, is complete. */
 bool coll_ring_buffers_is_free(const coll_ring_buffers *buffers, uint32_t epoch, size_t slot);
 
 /* Returns whether all sends of the epochs before EPOCH are complete. */
