@@ -59,8 +59,8 @@ bool app_agree(app_problem *problem, MPI_Comm comm) {
 static_assert(sizeof(double) == sizeof(uint64_t), "values of one size");
 
 /*
- * Reduces VALUES together with MINE, a value of the same TYPE that is not 0 if this rank has a
- * problem.
+ * Reduces COUNT VALUES with OP, in place, together with MINE, a value of the same TYPE that is not
+ * 0 if this rank has a problem. Returns false on all ranks if any rank has one.
  */
 static bool reduce_and_agree(app_problem *problem, const void *mine, void *values, int count,
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) {

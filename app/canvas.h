@@ -17,8 +17,8 @@ typedef struct app_canvas {
 } app_canvas;
 
 /*
- * Creates a canvas of at least one pixel, filled with INK: 0xRRGGBB if COLOUR, else a grey from 0
- * to 255. The caller frees the pixels.
+ * Creates a canvas, filled with INK: 0xRRGGBB if COLOUR, else a grey from 0 to 255. WIDTH and
+ * HEIGHT must be at least 1. The caller frees the pixels.
  */
 bool app_canvas_open(app_canvas *canvas, size_t width, size_t height, bool colour, unsigned ink,
                      app_problem *problem);
@@ -33,8 +33,8 @@ size_t app_canvas_text_width(const char *text, size_t scale);
 /*
  * Draws TEXT with its upper left corner at (X, Y). Each pixel of a letter becomes SCALE x SCALE
  * pixels. Digits, letters and ",.:-+/()" are drawn; other characters are blanks. The text must be
- * within the canvas; some letters reach 2 SCALE pixels below their height of SCALE times
- * APP_LETTER_HEIGHT.
+ * within the canvas. Letters are SCALE * APP_LETTER_HEIGHT pixels high; some, like g, reach 2 *
+ * SCALE pixels lower.
  */
 void app_canvas_text(app_canvas *canvas, size_t x, size_t y, const char *text, size_t scale,
                      unsigned ink);

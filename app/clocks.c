@@ -43,7 +43,10 @@ enum { MORE, LAST };
  */
 static const double NAP = 1e-3;
 
-/* No sleep is shorter, and sleeps are to end this long before the date, as they may end late; s. */
+/*
+ * Seconds. app_clock_wait sleeps no shorter than this, and only until this long before the date,
+ * because a sleep may end late.
+ */
 static const double shortest_sleep = 200e-6;
 
 /* Runs on rank 0: gives RANK its turn, and answers each of its requests with the time. */

@@ -19,7 +19,8 @@ void app_sleep(double seconds);
 
 typedef struct app_clock {
     double offset;      /* s, to be added to this host's monotonic clock */
-    double uncertainty; /* s: half the shortest round trip to rank 0; the maximum over all ranks */
+    double uncertainty; /* s: the maximum, over all ranks, of half the rank's shortest round trip to
+                           rank 0 */
 } app_clock;
 
 /*
@@ -40,7 +41,7 @@ void app_clock_wait(const app_clock *clock, double date);
  */
 int app_wait_asleep(MPI_Request *request, double nap, double longest);
 
-/* Waits in this way until all ranks of COMM have called it. */
+/* Waits like app_wait_asleep until all ranks of COMM have called this function. */
 int app_barrier_asleep(MPI_Comm comm, double nap, double longest);
 
 #endif

@@ -9,7 +9,7 @@ enum { APP_CONNECTIONS = COLL_TCP_CONNECTIONS };
 
 typedef coll_tcp_connection app_connection;
 
-/* Reads the connections into LIST, which has APP_CONNECTIONS elements. Returns their number. */
+/* Reads the IPv4 connections into LIST, of APP_CONNECTIONS elements. Returns their number. */
 static inline int app_connections_read(app_connection list[]) {
     return coll_tcp_connections_read(list);
 }

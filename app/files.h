@@ -26,7 +26,8 @@ typedef struct app_file_use {
 /*
  * Checks that each file to be written can be written (app_output_check), and is not named as
  * another output or as an input. Compares files rather than paths, so different paths to one file
- * are found, and includes files that don't exist yet. Only regular files are compared.
+ * are found, and includes files that don't exist yet. Only regular files are compared. Refuses more
+ * than 8 files to be written.
  */
 bool app_files_check(const app_file_use *uses, size_t count, app_problem *problem);
 

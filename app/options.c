@@ -239,7 +239,7 @@ static bool handle_code(parse_state *r, int code, const char *word) {
                                           : add_operand(r, optarg);
 }
 
-/* Handles the options that were not given: applies fallbacks, and reports missing ones. */
+/* Handles the options that were not given: applies fallbacks, and reports required ones. */
 static bool complete_options(const parse_state *r) {
     bool alone = false;
     for (size_t i = 0; i < r->command->count; i++)

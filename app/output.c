@@ -158,7 +158,10 @@ bool app_output_failed(const app_output *output, app_problem *problem) {
     return refuse_path(output->path, strerror(errno), problem);
 }
 
-/* The name is hidden, so that programs that read a whole directory skip incomplete files. */
+/*
+ * A part of each temporary name. Temporary names are hidden, so that programs that read a whole
+ * directory skip incomplete files.
+ */
 static const char mark[] = ".coll-";
 enum { RANDOM = 6, BASE_MOST = 200 }; /* lengths of parts of a temporary name */
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An output file that appears under its name only when it is complete and on disk. It is written
- * next to its final place under a hidden temporary name; the temporary file is removed on failure,
- * at the program's end, and if a signal ends the program. Until the new file is complete, an
- * existing file of that name stays as it is. The new file gets the permissions of the file that it
- * replaces or, if there is none, those of the umask. For a symbolic link, the file it points to is
- * replaced. If the path is no regular file (/dev/null, a pipe), or is the file of this program's
- * own standard output or error, it is written to directly.
+ * next to its final place under a hidden temporary name. The temporary file is removed by
+ * app_output_discard, at exit, and if SIGHUP, SIGINT or SIGTERM ends the program, but not after
+ * other signals. Until the new file is complete, an existing file of that name stays as it is. The
+ * new file gets the permissions of the file that it replaces or, if there is none, those of the
+ * umask. For a symbolic link, the file it points to is replaced. If the path is no regular file
+ * (/dev/null, a pipe), or is the file of this program's own standard output or error, it is written
+ * to directly.
  */
 #ifndef COLL_APP_OUTPUT_H
 #define COLL_APP_OUTPUT_H

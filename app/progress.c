@@ -12,8 +12,10 @@
 /* Seconds between updates on a terminal. */
 static const double MOMENT = 0.2;
 
-/* Seconds until the first line elsewhere, unless app_progress_every is shorter; work that is
- * expected to take at least as long is announced. */
+/*
+ * Seconds until the first line if stderr is no terminal, unless app_progress_every is shorter.
+ * app_progress_ahead always prints a line for work of at least this many seconds.
+ */
 static const double PATIENCE = 2;
 
 double app_progress_every = 10;
@@ -21,7 +23,7 @@ bool app_progress_off = false;
 
 static bool visible;
 static double begun = -1, last = -1; /* times of the first call and of the last line */
-static double end = -1;              /* latest end of the work; -1: unknown */
+static double end = -1;              /* the work ends by this time; -1: unknown */
 
 void app_progress_expect(double seconds) {
     end = app_seconds() + seconds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order statistics of a few samples. Pure. */
+/* Order statistics of a few samples. No MPI. */
 #ifndef COLL_APP_STATS_H
 #define COLL_APP_STATS_H
 

@@ -58,7 +58,10 @@ static bool copy_batch(const km_points *points, uint64_t seed, uint64_t size, km
     return true;
 }
 
-/* Subtracts the time since BEGUN from the remaining SECONDS, by rank 0's clock. */
+/*
+ * Turns *SECONDS, a time limit counted from BEGUN, into the time that is left by rank 0's clock. A
+ * negative limit, which means none, stays.
+ */
 static bool update_time_left(double *seconds, double begun, MPI_Comm comm, app_problem *problem) {
     if (*seconds < 0)
         return true;
@@ -111,7 +114,10 @@ static bool report_quality(const km_points *points, const km_settings *settings,
     return good;
 }
 
-/* Chooses the initial centroids among all points, for all ranks. */
+/*
+ * Allocates *CENTROIDS on all ranks, and sets it at rank 0 to the initial centroids. The caller
+ * frees *CENTROIDS, also after a failure.
+ */
 static bool choose_start(const km_points *points, const km_settings *settings, MPI_Comm comm,
                          uint8_t **centroids, app_problem *problem) {
     const km_seeding seeding = {.points = points,

@@ -10,7 +10,7 @@
 #include "kmeans/kmeans.h"
 
 typedef struct km_batches {
-    uint64_t size;          /* points of the first batch; 0: no batches */
+    uint64_t size;          /* points of the first batch, roughly; not 0 for km_cluster_batches */
     uint64_t quality_every; /* report the objective over all points every this many batches; 0:
                                never */
 } km_batches;
@@ -26,9 +26,10 @@ typedef struct km_batches {
  * points, from the centroids found, with the iterations and stopping rules of SETTINGS.
  *
  * Which batches a point is in depends on its row and the seed only, so the result has the same bits
- * for any number of ranks and threads. A batch is a copy of its points, which may be almost all
- * points. Batches have no checkpoints: SETTINGS must not ask for any. Collective; on false all
- * ranks have the same problem. The caller frees RESULT with km_result_free.
+ * for any number of ranks and threads. The points of a batch are copied; the last batch may have
+ * almost all points. Batches have no checkpoints: SETTINGS must not ask for any. Collective; on
+ * false all ranks have the same problem and RESULT may be unset. On true the caller frees RESULT
+ * with km_result_free.
  *
  * Source: Newling and Fleuret, "Nested mini-batch k-means", NIPS 2016, without its bounds; after
  * Sculley, "Web-scale k-means clustering", WWW 2010.

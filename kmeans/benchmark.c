@@ -40,8 +40,8 @@ static double process_seconds(void) {
 }
 
 /*
- * Returns the processor time of the calling thread. The process's time may not include the latest
- * time of threads on other processors.
+ * Returns the processor time of the calling thread. clock() would not do here: it may lag behind
+ * for threads on other processors.
  */
 static double thread_seconds(void) {
     struct timespec now;

@@ -19,9 +19,9 @@ typedef struct km_rate {
 } km_rate;
 
 /*
- * Alternately times an assignment of N random points to K random centroids (including packing both)
- * and the kernel's peak speed, TIMES times, and keeps the best of each. Returns 0, ENOMEM or
- * EINVAL.
+ * Measures TIMES times, in turn, the speed of an assignment of N random points to K random
+ * centroids (including the packing of both) and the kernel's peak speed. Sets RATE to the best of
+ * each. Returns 0, ENOMEM or EINVAL.
  */
 int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t dim, int times,
                km_rate *rate);

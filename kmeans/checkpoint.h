@@ -2,8 +2,8 @@
 /*
  * Checkpoints: what a clustering needs to continue after a crash, in one file DIRECTORY/checkpoint
  * on rank 0's host. A new checkpoint replaces the last one only when it is complete and on disk, so
- * there is a valid one at any moment. A checkpoint doesn't depend on ranks and threads: a run with
- * any number of them can continue from it.
+ * once there is a valid checkpoint, there always is one. A checkpoint doesn't depend on ranks and
+ * threads: a run with any number of them can continue from it.
  *
  * The file consists of a header (the identity of the clustering, figures of the last iteration),
  * the centroids, the cluster of each point, and the CRC32C of all that; the header has a checksum,

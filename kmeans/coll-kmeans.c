@@ -190,7 +190,10 @@ static bool parse_options(int argc, char **argv, app_problem *problem) {
            (options.benchmark || check_settings(&options.settings, &options.batches, problem));
 }
 
-/* Sets the algorithms, and calls both operations once, so that wrong settings show at once. */
+/*
+ * Sets the algorithms of the broadcast and of the aggregation, and calls both operations once, so
+ * that wrong settings show before the points are read.
+ */
 static bool choose_algorithms(MPI_Comm comm, app_problem *problem) {
     COLL_Pool *pool = NULL;
     uint8_t nothing = 0;

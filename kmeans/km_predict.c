@@ -188,8 +188,8 @@ static bool write_files(const km_points *points, uint32_t *nearest, float *dista
 }
 
 /*
- * Sets DISTANCES to the distances from the nearest centroids in FOUND. If several for each point
- * are asked for, first replaces the nearest centroids in FOUND by the several nearest ones.
+ * Sets DISTANCES to the distances of the points from their nearest centroids. If --nearest asks for
+ * several centroids for each point, also replaces FOUND->nearest by their numbers.
  */
 static bool list_nearest(const km_points *points, const km_settings *settings, km_result *found,
                          float *distances, app_problem *problem) {

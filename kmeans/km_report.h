@@ -39,10 +39,10 @@ void km_report_end(km_report *report, const km_result *result);
 void km_report_times(const km_report *report, const km_result *result, double write_seconds);
 
 /*
- * Writes the K centroids of RESULT (uint8, or float32 if the features are real; k x dim) and the
- * clusters of all points in their order (int32) to the two paths. ASSIGN_PATH may be NULL. Both
- * files are complete before either is renamed to its path. Collective; on false all ranks have the
- * same problem.
+ * Writes the K centroids of RESULT (k x dim; float32 if the features are real or the centroids are
+ * fixed-point, else uint8) and the clusters of all points in their order (int32) to the two paths.
+ * ASSIGN_PATH may be NULL. Both files are complete before either is renamed to its path.
+ * Collective; on false all ranks have the same problem.
  */
 bool km_write_result(const km_result *result, const km_points *points, size_t k,
                      const char *centroids_path, const char *assign_path, MPI_Comm comm,

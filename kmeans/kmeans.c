@@ -111,7 +111,10 @@ static bool make_identity(clustering *run, app_problem *problem) {
                           problem);
 }
 
-/* Opens the checkpoint directory, if there is one, and restores the last checkpoint. */
+/*
+ * Marks all points as not assigned yet. If the settings name a checkpoint directory, opens it and
+ * restores its checkpoint, if it has one. *RESUMED says whether a checkpoint was restored.
+ */
 static bool open_checkpoint(clustering *run, bool *resumed, app_problem *problem) {
     const km_settings *settings = run->settings;
     bool found;
@@ -201,9 +204,9 @@ static void report_round(double done, void *context, app_problem *problem) {
 }
 
 /*
- * Creates, in the first iteration only, the projection of all iterations from the first centroids,
- * which are the same on all ranks. Points' sketches are cached only if the points are in memory,
- * and if the memory suffices.
+ * Creates, in the first assignment only, the projection for all assignments from the current
+ * centroids, which are the same on all ranks. Points' sketches are cached only if the points are in
+ * memory, and if the memory suffices.
  */
 static void make_projection(clustering *run, app_problem *problem) {
     const km_settings *settings = run->settings;
@@ -224,7 +227,7 @@ static void make_code_cache(clustering *run) {
     run->assigned = true;
 }
 
-/* Assigns every point, and sums up the objective and the number of moved points over all ranks. */
+/* Assigns the pending points; sums up the objective and the number of moved points of all ranks. */
 static bool assign_points(clustering *run, km_step *step, app_problem *problem) {
     const km_rounds rounds = {report_round, run};
     double start = MPI_Wtime(), saving = run->saving;
@@ -329,7 +332,7 @@ static void count_clusters(const clustering *run, km_step *step) {
 
 /*
  * Sets, at rank 0, *LARGEST to the square of the largest distance that a centroid moved, and *TOTAL
- * to the sum of all squares.
+ * to the sum of all squares. Both must be 0 on entry.
  */
 static void measure_shifts(const clustering *run, double *largest, double *total) {
     size_t k = run->settings->k;
@@ -341,7 +344,10 @@ static void measure_shifts(const clustering *run, double *largest, double *total
     }
 }
 
-/* Adds, at rank 0, the changes in POOL, which may become NULL, to the sums of all clusters. */
+/*
+ * Adds, at rank 0, the changes in *POOL to the sums of all clusters. If no sums have been kept,
+ * *POOL itself becomes the sums, and is set to NULL.
+ */
 static bool add_to_totals(clustering *run, COLL_Pool **pool, app_problem *problem) {
     if (run->totals)
         return km_cluster_sums_merge(run->totals, *pool, problem);

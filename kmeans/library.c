@@ -78,7 +78,7 @@ static uint32_t add_centroids(uint32_t checksum, const double *centroids, size_t
     return given ? app_checksum(checksum, centroids, k * dim * sizeof *centroids) : checksum;
 }
 
-/* Returns the checksum of all settings of a fit that must be the same on all ranks. */
+/* Returns the checksum of all settings of a fit, except k, that must be the same on all ranks. */
 static uint32_t checksum_settings(const COLL_Kmeans_settings *settings, size_t dim) {
     const int flags[] = {settings->iterations, settings->cosine != 0};
     uint32_t checksum = app_checksum(0, flags, sizeof flags);
@@ -101,8 +101,8 @@ static uint32_t checksum_model(const COLL_Kmeans_model *model) {
 }
 
 /*
- * Agrees with the other ranks on the features of a point, the number of clusters K, and the
- * CHECKSUM of all else that must be the same on all ranks.
+ * Checks that all ranks have the same number of features, the same number of clusters K, and the
+ * same CHECKSUM of all else that must be the same.
  */
 static bool compare_ranks(call *run, size_t k, uint32_t checksum) {
     const double dim = (double)run->given->dim, clusters = (double)k, others = checksum;
@@ -222,8 +222,10 @@ static bool agree_on_bytes(call *run, bool *bytes) {
     return true;
 }
 
-/* Returns the first column of row ROW whose feature is not finite as float32; the number of columns
- * if there is none. */
+/*
+ * Returns the first column of row ROW whose feature is not finite as float32; the number of columns
+ * if there is none.
+ */
 static size_t find_infinite(const COLL_Kmeans_points *given, size_t row) {
     size_t column = 0;
     while (column < given->dim &&
@@ -390,7 +392,10 @@ static void set_model(const km_points *points, size_t k, const uint8_t *stored,
                                   : km_planes_feature(&planes, i);
 }
 
-/* Returns whether all centroids are multiples of 2^-16 from 0 to 255. */
+/*
+ * Returns whether all centroids can be fixed-point: multiples of 2^-16 from 0 to 255, of at most
+ * KM_FIXED_POINT_MAX_DIM features.
+ */
 static bool are_fixed_point(const COLL_Kmeans_model *model) {
     if (model->dim > KM_FIXED_POINT_MAX_DIM)
         return false;
@@ -400,7 +405,7 @@ static bool are_fixed_point(const COLL_Kmeans_model *model) {
     return true;
 }
 
-/* Returns feature I, counted over all rows; for COSINE, that of the copied row of length 1. */
+/* Returns feature I of all rows, one after the other; if COSINE, of the rows scaled to length 1. */
 static double value_of(const call *run, bool cosine, size_t i) {
     return cosine ? (double)((const float *)run->points.data)[i] : feature_of(run->given, i);
 }
@@ -522,7 +527,8 @@ static km_settings settings_of(const call *run, size_t k) {
 
 /*
  * Sets *VARIANCE to the mean of the variances of all features: the objective of a single cluster is
- * the sum of all variances times the number of points, or times the sum of their weights.
+ * the sum of all variances times the number of points, or times the sum of their weights. For
+ * cosine the result is larger, because the centroid is the mean scaled to length 1.
  */
 static bool find_variance(call *run, double *variance) {
     const km_points *points = &run->points;

@@ -22,7 +22,7 @@ typedef struct map_job {
     /* The pending points in the order of assignment, and their clusters and distances. */
     size_t *which;      /* NULL: all points, in their own order */
     uint32_t *clusters; /* previous or guessed clusters; after a point's round, its nearest one */
-    uint32_t *before2;  /* previous or guessed squared distances; NULL without sketches */
+    uint32_t *before2;  /* previous or guessed squared distances; NULL without cached sketches */
     bool guesses;
     size_t pending;
     size_t most;   /* the most points to assign in a round */

@@ -34,8 +34,8 @@ typedef struct km_map_args {
     km_group_bounds *bounds;         /* of the points if they are float32; or NULL */
     km_code_cache *codes;            /* of the points if they are float32; or NULL */
     km_state *state;                 /* with centroids that are the same on all ranks */
-    uint32_t *distance2; /* the squared distance of each point in the last assignment; km_map
-                            replaces it */
+    uint32_t *distance2; /* squared distance of each point from its centroid: on entry in the last
+                            assignment, on return in this one */
     const km_rounds *rounds;
     MPI_Comm comm;
 } km_map_args;

@@ -27,7 +27,7 @@ void km_find_distances(const km_points *points, size_t i, const uint8_t *centroi
             distances[j] = sqrt((double)km_distance2(point, centroids + j * dim, dim));
 }
 
-/* Writes the numbers of the COUNT least of K DISTANCES, in ascending order, to LEAST. */
+/* Writes the indices of the COUNT least of K DISTANCES to LEAST, the index of the least first. */
 static void find_least(const double *distances, size_t k, size_t count, uint32_t *least) {
     size_t found = 0;
     for (size_t j = 0; j < k; j++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Points are processed in blocks. A thread packs one block of points, then takes as many centroids
- * at a time as fit in the second-level cache and runs each panel of points of the block over them.
- * So a panel of points stays in the first-level cache, and each centroid is read from memory once
- * per block, seldom enough for arithmetic to limit the speed.
+ * at a time as fit in the second-level cache and compares each panel of points with them. So a
+ * panel of points stays in the first-level cache, and each centroid is read from memory once per
+ * block, seldom enough for arithmetic to limit the speed.
  *
  * With pruning (pruning.h), the distance to a guessed centroid rules out most other centroids.
  */
@@ -38,7 +38,7 @@ struct km_centroids {
     uint32_t *norms;
     km_pruning *pruning;         /* or NULL */
     km_fixed_point *fixed_point; /* NULL if centroids are bytes */
-    km_quantised *quantised; /* if features are real; of the above, only kernel, k, dim are used */
+    km_quantised *quantised;     /* NULL for bytes; else only this, kernel, k and dim are used */
 };
 
 /* A thread's scratch memory: a block of points, and their best centroids so far. */
@@ -332,8 +332,8 @@ static void score_guesses(const uint32_t *guess, size_t n, const km_centroids *c
 }
 
 /*
- * Returns the number of the block of centroids that contains the nearest centroid so far of the
- * middle one of N points; 0 if that point has none.
+ * Takes the middle one of N points. Returns the number of the block of centroids that contains its
+ * nearest centroid so far; 0 if it has none.
  */
 static size_t block_around(size_t n, const km_centroids *centroids, const workspace *space) {
     uint32_t near = space->nearest[n / 2];

@@ -38,11 +38,11 @@ void km_centroids_free(km_centroids *centroids);
 int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes, int threads);
 
 /*
- * Lets the next assignment to CENTROIDS, which are the float32 ROWS, use and renew BOUNDS
- * (group_bounds.h) and the codes of CACHE (code_cache.h); either may be NULL. If BOUNDS is not
- * NULL, the caller has begun an assignment with km_group_bounds_begin; the assignment must then
- * cover all points of BOUNDS, each point once, in one query or in several. The caller keeps ROWS,
- * BOUNDS and CACHE for as long as CENTROIDS. Returns 0 or ENOMEM.
+ * Lets the next assignment to CENTROIDS use and renew BOUNDS (group_bounds.h) and the codes of
+ * CACHE (code_cache.h); either may be NULL. CENTROIDS must have been created from ROWS, of float32.
+ * If BOUNDS is not NULL, the caller must have begun the assignment with km_group_bounds_begin, and
+ * the assignment must cover all points of BOUNDS, each point once, in one query or in several. The
+ * caller keeps ROWS, BOUNDS and CACHE for as long as CENTROIDS. Returns 0 or ENOMEM.
  */
 int km_centroids_use_caches(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
                             km_code_cache *cache, int threads);
@@ -112,8 +112,8 @@ int km_assign_query(const km_query *query, const km_centroids *centroids, int th
 
 /*
  * Sets GUESS[i] to the number of a centroid that is probably near point i of QUERY, found by
- * sketches alone, and DISTANCE[i] to its squared distance from the point. If AGAIN, improves the
- * guesses that GUESS holds on entry, all numbers of centroids, which is quick if the points have
+ * sketches alone, and DISTANCE[i] to its squared distance from the point. If AGAIN, GUESS must hold
+ * numbers of centroids on entry, and these guesses are improved; this is quick if the points have
  * been sorted (reorder_points.h). Returns 0, ENOMEM, or EINVAL as km_assign does or if the
  * centroids have no sketches.
  */

@@ -141,8 +141,8 @@ typedef struct adder {
     const km_change *change;
     const uint32_t *order;
     COLL_Pool *pool;
-    uint32_t *sums; /* scratch memory for a value of 32-bit and one of 64-bit numbers */
-    uint64_t *wide_sums;
+    uint32_t *sums;      /* scratch memory for one value of the pool, as 32-bit numbers */
+    uint64_t *wide_sums; /* the same, as 64-bit numbers */
 } adder;
 
 /* Adds the points FROM to TO - 1 of the order, all of CLUSTER, to the pool, or subtracts them. */

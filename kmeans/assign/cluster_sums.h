@@ -20,7 +20,7 @@ bool km_cluster_sums_pool(const km_points *points, COLL_Pool **pool, app_problem
 
 /*
  * Points that enter or leave clusters: each point i whose CLUSTERS[i] is a cluster and differs from
- * OTHERS[i] is added to the sums of cluster CLUSTERS[i], or subtracted from them.
+ * OTHERS[i] is added to the sums of cluster CLUSTERS[i] or, if SUBTRACT, subtracted from them.
  */
 typedef struct km_change {
     const uint32_t *clusters, *others;
@@ -28,8 +28,8 @@ typedef struct km_change {
 } km_change;
 
 /*
- * Adds CHANGE to the sums in POOL, using THREADS threads. This rank has fewer than 2^32 POINTS, and
- * there are K clusters. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch
+ * Applies CHANGE to the sums of K clusters in POOL, using THREADS threads. This rank must have
+ * fewer than 2^32 POINTS. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch
  * memory.
  */
 bool km_cluster_sums_add(const km_points *points, const km_change *change, size_t k, int threads,
@@ -67,10 +67,10 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
 /*
  * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
  * integer, half up (fixed-point ones to the nearest multiple of 2^-16, real features to the nearest
- * float32); other centroids stay as they are, also the centroids of clusters without points or
- * weight. The mean of points of length 1 (real.h) is then scaled to length 1. Sets COUNTS[j] to the
- * number of points of cluster j of K, or the sum of their weights; 0 if the cluster isn't in POOL.
- * Not collective.
+ * float32). The centroids of clusters that are not in POOL, or have no points or weight there, stay
+ * as they are. The mean of points of length 1 (real.h) is then scaled to length 1. Sets COUNTS[j]
+ * to the number of points of cluster j of K, or the sum of their weights; 0 if the cluster isn't in
+ * POOL. Not collective.
  *
  * Compared with the exact mean, rounding adds at most count * dim / 4 to a cluster's sum of squared
  * distances. Still, the sum never exceeds the sum for the old centroid: in every dimension the sum

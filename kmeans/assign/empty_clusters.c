@@ -43,7 +43,7 @@ typedef struct best_places {
     size_t count;
 } best_places;
 
-/* Moves the root down to its place in the heap. */
+/* Moves the root down to its position in the heap. */
 static void sift_down(const best_places *best) {
     place *heap = best->heap;
     size_t at = 0;
@@ -85,8 +85,8 @@ static void merge_places(void *into, const void *from, size_t bytes, void *conte
 /* A search for places among this rank's points. */
 typedef struct place_search {
     const km_refill *in;
-    const uint8_t *may_give; /* for each cluster: whether it has more than one member, or more
-                                weight than one unit */
+    const uint8_t *may_give; /* for each cluster: whether it has more than one member or,
+                                with weights, more weight than the smallest unit (points.h) */
     double unit;             /* the unit of squared distances */
     int rarity;              /* about one of 2^RARITY places is considered */
 } place_search;
@@ -106,8 +106,10 @@ static bool is_sampled(const place_search *this, uint64_t key) {
     return this->rarity == 0 || key >> (64 - this->rarity) == 0;
 }
 
-/* Adds to POOL the places (distinct point values to which an empty cluster may move) among this
- * rank's points. */
+/*
+ * Adds to POOL the sampled places (distinct point values to which an empty cluster may move) among
+ * this rank's points.
+ */
 static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem *problem) {
     const km_points *points = this->in->points;
     int code = MPI_SUCCESS;

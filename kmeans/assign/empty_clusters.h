@@ -28,7 +28,7 @@ typedef struct km_refill {
  * larger sample is taken. The sample does not depend on the numbers of ranks and threads. The
  * objective never rises because the moved centroids were not the nearest of any point.
  *
- * *REFILLED becomes the number of moved centroids on all ranks. Collective, also for ranks that
+ * Sets *REFILLED on all ranks to the number of moved centroids. Collective, also for ranks that
  * already have a problem; on false all ranks have the same problem.
  */
 bool km_refill_empty_clusters(const km_refill *in, uint64_t *refilled, app_problem *problem);

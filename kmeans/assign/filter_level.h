@@ -35,15 +35,15 @@ typedef struct km_filter_level {
     size_t groups, panel_bytes;      /* of a panel of sketches */
     const unsigned char *data;
     const uint32_t *norms;
-    int32_t *starts;       /* - norms / 2 */
-    float slack;           /* the largest error e (projection.h) of a centroid's sketch */
-    float out_of_reach;    /* more than the distance between any two sketches */
-    float stretch;         /* the projection's stretch, or 1 for rows */
-    uint8_t *bytes;        /* the sketches, until they are packed */
-    float *errors;         /* their errors e, until they are packed */
-    unsigned char *packed; /* the memory of data and norms, unless they belong to the caller */
-    uint32_t *packed_norms;
-    unsigned char *axes; /* the projection's axes, packed in centroid layout */
+    int32_t *starts;        /* - norms / 2 */
+    float slack;            /* the largest error e (projection.h) of a centroid's sketch */
+    float out_of_reach;     /* more than the distance between any two sketches */
+    float stretch;          /* the projection's stretch, or 1 for rows */
+    uint8_t *bytes;         /* the sketches, until they are packed */
+    float *errors;          /* their errors e, until they are packed */
+    unsigned char *packed;  /* the memory of DATA; NULL if the caller owns it */
+    uint32_t *packed_norms; /* the memory of NORMS; NULL for the level of rows */
+    unsigned char *axes;    /* the projection's axes, packed in centroid layout */
     int32_t axes_sums[KM_AXES + 1];
     size_t axes_groups, axes_panels, axes_panel_bytes;
 } km_filter_level;
@@ -62,8 +62,8 @@ int km_filter_level_project(km_filter_level *level, const km_packed *of,
 int km_filter_level_pack(km_filter_level *level, const uint32_t *order);
 
 /*
- * Makes the filter level of the rows themselves; OF's data hold the rows in the given ORDER. OF
- * must exist as long as LEVEL. Returns 0 or ENOMEM.
+ * Makes the filter level of the rows themselves. When LEVEL is used, OF's data must hold the rows
+ * in the given ORDER. OF must exist as long as LEVEL. Returns 0 or ENOMEM.
  */
 int km_filter_level_from_rows(km_filter_level *level, const km_packed *of, const uint32_t *order);
 

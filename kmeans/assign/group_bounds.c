@@ -13,7 +13,7 @@ enum { SAMPLE = 512 };    /* the most points whose bounds are looked at before a
 /* The cost of comparing a pair of a point and a centroid if only some points are compared with a
  * group, relative to the cost if all are. */
 static const double GATHERED = 1.25;
-/* A group is compared as a whole if less than this share of its pairs can be left out. */
+/* A group is compared as a whole if leaving out pairs saves less than this share of the cost. */
 static const double WORTHWHILE = 0.1;
 
 void km_group_bounds_create(size_t rows, size_t k, size_t dim, km_group_bounds *bounds) {
@@ -82,13 +82,16 @@ static size_t sample_margins(const km_group_bounds *this, size_t group, const ui
     return n;
 }
 
-/* Chooses which of the N members of GROUP, farthest moved first, are compared with all points. */
+/*
+ * Chooses which of the N MEMBERS of GROUP are compared with all points: some of the first ones, or
+ * all. MEMBERS are in descending order of their shifts. MARGINS has SAMPLE numbers.
+ */
 static void plan_group(km_group_bounds *this, size_t group, const member *members, size_t n,
                        const float *margins, size_t sample) {
     size_t best = n, above = 0;
     double least = (double)n * (1 - WORTHWHILE);
     for (size_t i = n; i-- > 0;) {
-        /* Here all members before number I are compared with all points. */
+        /* Compute the cost if just the members before number I are compared with all points. */
         while (above < sample && margins[above] <= members[i].shift)
             above++;
         double share = sample ? (double)above / (double)sample : 0;

@@ -13,9 +13,9 @@
  * out for the point.
  *
  * Unlike in Yinyang K-Means, those centroids that moved farthest in a group don't count for the
- * group's drift: they are compared with all points again. Their number is chosen by a sample of
- * bounds, so that the fewest products are expected. If leaving out the other centroids saves too
- * few products, the whole group is compared with all points, and its bounds are computed again.
+ * group's drift: they are compared with all points again. Their number is the one for which a
+ * sample of bounds predicts the fewest products. If leaving out the other centroids saves too few
+ * products, the whole group is compared with all points, and its bounds are computed again.
  *
  * The drifts of the group so far are added to a bound before it is stored, so that the bounds of a
  * group that is left out need no update. A stored bound has 16 bits: the upper half of a float.
@@ -51,8 +51,8 @@ typedef struct km_group_bounds {
 } km_group_bounds;
 
 /*
- * Prepares bounds of K centroids for ROWS points of DIM features. Allocates no memory before the
- * second assignment. Free them with km_group_bounds_free.
+ * Prepares BOUNDS of K centroids for ROWS points of DIM features. Memory is allocated only when the
+ * second assignment begins. Free it with km_group_bounds_free.
  */
 void km_group_bounds_create(size_t rows, size_t k, size_t dim, km_group_bounds *bounds);
 void km_group_bounds_free(km_group_bounds *bounds);
@@ -66,8 +66,8 @@ bool km_group_bounds_begin(km_group_bounds *bounds, const float *centroids,
                            const uint32_t *distance2);
 
 /*
- * Forms the groups, unless that has been done: centroids that follow each other in ORDER form a
- * group.
+ * Forms the groups, unless that has been done: each group has BOUNDS->size centroids that follow
+ * each other in ORDER.
  */
 void km_group_bounds_form(km_group_bounds *bounds, const uint32_t *order);
 

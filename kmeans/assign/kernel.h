@@ -32,8 +32,8 @@ typedef struct km_pair {
 enum { KM_SPARE = 16 };
 
 /*
- * A lane of a quantised row (quantised.h): dimensions 0, 1, 4, 5, 8, 9, 12 and 13 of 16, or the
- * other eight.
+ * Every KM_LANE dimensions of a quantised row (quantised.h) are two lanes: dimensions 0, 1, 4, 5,
+ * 8, 9, 12 and 13, and the other eight. KM_LANE_SUM is the lane_sum of the kernels that limit it.
  */
 enum { KM_LANE = 16, KM_LANE_SUM = 258 };
 
@@ -50,9 +50,9 @@ typedef struct km_kernel {
     size_t element;          /* bytes of a packed dimension: 1 or 2; packed centroids are signed */
 
     /* The next three serve float32 features. */
-    const struct km_kernel *quantised; /* the kernel for float32, whose only functions for data are
-                                          pack, pack_centroids and multiply; NULL: this kernel */
-    int range;    /* codes of points lie between -RANGE and RANGE; RANGE + 1 is added to them */
+    const struct km_kernel *quantised; /* the kernel for float32, which need not have the functions
+                                          that only bytes need; NULL: this kernel */
+    int range;    /* codes of points are from -RANGE to RANGE; packed bytes are RANGE + 1 higher */
     int lane_sum; /* the most that the absolute codes of a centroid in a lane may add up to; 0: no
                      limit */
 
@@ -78,7 +78,7 @@ typedef struct km_kernel {
      * Compares all points of one panel with all centroids of another. Lowers best[i], the least
      * score of point i so far, and sets nearest[i] to the number of the centroid that has it; FIRST
      * is the number of the panel's first centroid. CORRECTIONS come from pack, NORMS are |c|^2.
-     * GROUPS is the number of groups in both panels.
+     * GROUPS is the number of groups of dimensions in a row.
      */
     void (*tile)(const void *points, const uint32_t *corrections, const void *centroids,
                  const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
@@ -106,8 +106,8 @@ typedef struct km_kernel {
                           size_t n, int32_t *products);
 
     /*
-     * Measures the peak of a core: runs the instruction on registers alone, a few times in each of
-     * ROUNDS rounds. Returns the number of multiplications and additions made.
+     * Serves to time the peak of a core: runs the instruction on registers alone, a few times in
+     * each of ROUNDS rounds. Returns the number of multiplications and additions made.
      */
     double (*burn)(size_t rounds);
 } km_kernel;

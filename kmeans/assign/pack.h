@@ -48,8 +48,8 @@ __attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *r
 }
 
 /*
- * Returns N rows of BYTES each as one block: the rows themselves if they are contiguous, else a
- * copy in ROOM.
+ * Returns N rows of BYTES bytes as one block: the rows themselves if they are contiguous, else a
+ * copy in ROOM, which has space for all of them.
  */
 static inline const uint8_t *km_gather(const uint8_t *const *rows, size_t n, size_t bytes,
                                        uint8_t *room) {

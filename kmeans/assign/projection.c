@@ -49,8 +49,8 @@ static bool axes_search_create(axes_search *space, size_t rows, size_t dim) {
 }
 
 /*
- * Samples ROWS, every (N / sample size)th one, and subtracts the sample's mean. Returns the sum of
- * the squares of the differences.
+ * Samples ROWS, every (N / sample size)th one, and subtracts the sample's mean, rounded to
+ * integers. Returns the sum of the squares of the differences.
  */
 static double center_sample(axes_search *space, const uint8_t *rows, size_t n) {
     double variance = 0;

@@ -17,13 +17,14 @@
  * variance, and rounded to bytes.
  *
  * Let P and R be the projections onto the space of A's rows and onto its complement, and d = x - c.
- * A does not depend on R (x - mean), so a sketch also holds the length of this part. Lengths of
- * vectors differ by no more than the vectors do, so
+ * y does not depend on R (x - mean), so a sketch also holds the length of this part. The lengths of
+ * two vectors differ by at most the length of the vectors' difference, so
  *
  *     |A d|^2 + sigma^2 (|R x| - |R c|)^2 <= sigma^2 (|P d|^2 + |R d|^2) = sigma^2 |d|^2,
  *
- * and the bound above still holds if that length, times sigma, is added to y as one more number.
- * This number is stored as KM_REST equal ones, whose squares add up to its square. With G = A A^T,
+ * and the bound above still holds if that length, times sigma scale, is added to y as one more
+ * number. A sketch has KM_REST equal numbers in its place, whose squares add up to its square. With
+ * G = A A^T,
  *
  *     |R (x - mean)|^2 = |x - mean|^2 - y^T G^-1 y, y = A (x - mean).
  *
@@ -64,10 +65,10 @@ typedef struct km_projection {
 } km_projection;
 
 /*
- * Makes the projection for N ROWS of DIM bytes each, and for similar rows, from a sample of ROWS;
- * the result is deterministic. Sets *PROJECTION to NULL if sketches can't help: few dimensions, few
- * rows, or rows whose variance is spread over all directions. Free it with km_projection_free.
- * Returns 0 or ENOMEM.
+ * Makes the projection for N ROWS of DIM bytes each, and for similar rows, from a sample of ROWS.
+ * The result depends on ROWS and, by rounding (vectors.h), on the processor. Sets *PROJECTION to
+ * NULL if sketches can't help: few dimensions, few rows, or rows whose variance is spread over all
+ * directions. Free it with km_projection_free. Returns 0 or ENOMEM.
  */
 int km_projection_create(const uint8_t *rows, size_t n, size_t dim, km_projection **projection);
 void km_projection_free(km_projection *projection);

@@ -14,7 +14,7 @@
 enum {
     CACHE_LINE = 64,
     LOOKED_AT = 8,     /* a first guess looks at one panel in LOOKED_AT ... */
-    LOOKED_AROUND = 8, /* ... and a better guess at some LOOKED_AROUND panels on each side of it */
+    LOOKED_AROUND = 8, /* ... and a better guess at panels near the guess so far: find_around */
     DENSE = 4,         /* a tile is dense if more than one in DENSE of its pairs is left */
     TRIED_EVERY = 4,   /* one block in TRIED_EVERY is tested at all levels; the others skip ... */
     USUAL = 7,         /* ... a level that leaves USUAL / 8 of its tiles or more to the next one */
@@ -186,9 +186,9 @@ void km_pruning_sketch_points(const km_pruning *pruning, const size_t *numbers,
 }
 
 /*
- * Sets START and END - 1 to the first and last panel that a better guess looks at: LOOKED_AROUND
- * panels before the panels of the nearest centroids so far of N points, these, and one panel fewer
- * behind them.
+ * Sets *START to the first panel that a better guess looks at, and *END to one more than the last
+ * one. The guess looks at all panels between those of the NEAREST centroids of N points, at
+ * LOOKED_AROUND panels before them, and at LOOKED_AROUND - 1 panels after them.
  */
 static void find_around(const km_pruning *pruning, const uint32_t *nearest, size_t n, size_t *start,
                         size_t *end) {
@@ -233,10 +233,10 @@ static float distance_of(const km_point_panel *points, size_t i) {
 }
 
 /*
- * Returns the least x.c - |c|^2 / 2 that a centroid at DISTANCE or nearer can have at level L. x is
- * the sketch of point I; c is the sketch of the centroid, and its error e is at most SLACK. This
- * follows from the equation |x - c|^2 = |c|^2 - 2 x.c + the correction of x. The result is a little
- * less, to be safe from rounding.
+ * Returns the least x.(c - 128) - |c|^2 / 2 that a centroid at DISTANCE or nearer can have at level
+ * L. x is the sketch of point I; c is the sketch of the centroid, and its error e is at most SLACK.
+ * This follows from |x - c|^2 = |c|^2 - 2 x.(c - 128) + the correction of x (kernel.h). The result
+ * is a little less, to be safe from rounding.
  */
 static int32_t floor_of(const km_pruning *pruning, const km_point_panel *points, size_t l, size_t i,
                         float distance, float slack) {

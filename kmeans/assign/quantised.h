@@ -10,8 +10,8 @@
  *
  *     y = x - m = s q + r,     e = c - m = t p + f,
  *
- * with scales s and t, one for each row, and vectors q and p of small integers; r and f are what
- * rounding leaves. The score |x - c|^2 - |y|^2 = |e|^2 - 2 y.e orders the centroids of a point like
+ * with scales s and t, one for each row, and vectors q and p of small integers; r and f are the
+ * rounding errors. The score |x - c|^2 - |y|^2 = |e|^2 - 2 y.e orders the centroids of a point like
  * their distances do. As y.e = s t q.p + s q.f + r.e, by Cauchy and Schwarz
  *
  *     | score - (|e|^2 - 2 s t q.p) | <= 2 (s |q| |f| + |r| |e|).                     (1)
@@ -62,7 +62,7 @@ int km_quantised_create(const float *rows, size_t k, size_t dim, const km_kernel
                         km_quantised **centroids);
 void km_quantised_free(km_quantised *centroids);
 
-/* Does what km_assign_query (assign.h) does, for points of float32. */
+/* Does the same as km_assign_query (assign.h), for points of float32. */
 struct km_query;
 int km_quantised_assign(const struct km_query *query, const km_quantised *centroids, int threads,
                         const uint32_t *guess, uint32_t *nearest, uint32_t *distance);

@@ -2,7 +2,8 @@
 /*
  * Searches with bounds of groups (group_bounds.h). The points of a block that can't leave out a
  * group are gathered, packed, and compared with the group. The caller then compares all points with
- * the centroids that follow the groups, and both searches find the bounds for the next assignment.
+ * the centroids that can't be left out (quantised_order.c). Both searches find the bounds for the
+ * next assignment.
  */
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_BOUNDS_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_BOUNDS_H

@@ -11,8 +11,8 @@
 #include <float.h>
 
 enum {
-    KM_TILE_POINTS = 32, /* the most points, and centroids, in a panel of any kernel */
-    KM_TILE_CENTROIDS = 16
+    KM_TILE_POINTS = 32,   /* the most points in a panel of any kernel */
+    KM_TILE_CENTROIDS = 16 /* the most centroids in a panel of any kernel */
 };
 
 /* The constants of the error bounds; see quantised.h. */

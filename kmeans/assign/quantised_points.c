@@ -75,7 +75,7 @@ static km_code_sizes quantise_row(const km_quantised *centroids, const float *ro
                            .square = sums.deviations2};
 }
 
-/* Sets the codes of point I of the block, which has NUMBER among all points. */
+/* Sets the codes of point I of the block. NUMBER is the point's number among all points. */
 static void set_codes(const km_block *block, size_t i, size_t number) {
     const km_quantised *centroids = block->centroids;
     const km_code_cache *cache = centroids->cache;

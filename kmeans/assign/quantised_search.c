@@ -59,7 +59,7 @@ static void decide_pairs(km_search *search, const km_quantised_panel *panel) {
     search->count = 0;
 }
 
-/* Lists the pairs of N estimates for PANEL, whose centroids are counted from position FIRST. */
+/* Lists the pairs of N estimates for PANEL. Estimates number centroids from position FIRST on. */
 static void list_pairs(km_search *search, const km_quantised_panel *panel, size_t first, size_t n) {
     for (size_t l = 0; l < n; l++) {
         const km_estimate *found = &search->estimates[l];

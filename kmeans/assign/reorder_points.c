@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Points are sorted by region (REGION consecutive positions), then by level of distance. */
+/* Points are sorted by region (REGION consecutive positions), then by distance, in LEVELS steps. */
 enum { REGION = 48, LEVELS = 16 };
 
 typedef struct sort_keys {

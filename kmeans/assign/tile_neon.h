@@ -6,7 +6,7 @@
  *     TARGET      the attribute of functions that use its instructions: dot products at least
  *     CENTROIDS   centroids in a panel
  *     VECTORS     registers with the sums of a panel of points and one centroid
- *     FLIPPED     a byte that is XORed to the bytes of points in a panel
+ *     FLIPPED     the number with which each byte of a panel of points is XORed
  *     GROUP       consecutive dimensions of one row in a panel
  *     INSTRUCTION the name of the instruction that does the work
  *     PRODUCTS    the number of products that one INSTRUCTION computes

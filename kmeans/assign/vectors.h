@@ -17,7 +17,7 @@ float km_dot(const float *a, const float *b, size_t n);
 void km_add_multiple(float *sum, float factor, const float *row, size_t n);
 
 /*
- * Quantises N numbers: (numbers[i] - OFFSET) SCALE is clamped to -128 ... 127 and rounded to an
+ * Quantises N numbers: (numbers[i] - OFFSET) * SCALE is clamped to -128 ... 127 and rounded to an
  * integer. Sets bytes[i] to the rounded integer plus 128 and adds the square of the rounding error
  * to SQUARES[i].
  */
@@ -59,9 +59,9 @@ float km_near_distance2(const float *a, const float *b, size_t n);
 
 /*
  * Sets BOUNDS[i], for each of N points, to the sum of DRIFT and a lower bound of the point's
- * distances, in the stored form of group_bounds.h. LOWS[i] is a lower bound of h times the scores
- * (quantised.h), SQUARES[i] the |y|^2 and HALVES[i] the h of the point. ERROR is at least the
- * relative error of SQUARES and at least 2^-20.
+ * distances from some centroids, in the stored form of group_bounds.h. LOWS[i] is a lower bound of
+ * h times the scores of these centroids (quantised.h), SQUARES[i] the |y|^2 and HALVES[i] the h of
+ * the point. ERROR must be at least the relative error of SQUARES and at least 2^-20.
  */
 void km_distance_bounds(const float *lows, const float *squares, const float *halves, size_t n,
                         float error, float drift, uint16_t *bounds);

@@ -5,8 +5,8 @@
  * otherwise in proportion to the squared distance from the first centroid (this mixture is the
  * proposal q). If points have weights, both draws are also in proportion to the weights. The
  * weights then occur in d as in q, and cancel out of the probability below; so d and q are used
- * without weights. A chain moves from x to the next candidate y with a probability of d(y) q(x) /
- * (d(x) q(y)), d being the squared distance from the nearest centroid so far.
+ * without weights. A chain moves from x to the next candidate y with a probability of
+ * min(1, d(y) q(x) / (d(x) q(y))), d being the squared distance from the nearest centroid so far.
  *
  * As q doesn't depend on the chain, candidates for many chains are sent to rank 0 at once, where
  * the assignment kernel computes their distances from all centroids so far.
@@ -36,14 +36,14 @@ typedef struct afkmc2_job {
     size_t most;              /* the most candidates in a batch */
     uint64_t *first2;         /* each point's weighted squared distance from the first centroid */
     uint64_t total2;          /* sum of first2 over all ranks */
-    double unit;              /* unit of squared distances */
+    double unit;              /* factor for squared distances (km_draw_unit) */
     uint64_t *draws;          /* scratch: places, and the rows at them */
     km_place *places;         /* the candidates' rows */
     /* The members below are only used at rank 0. */
     uint8_t *candidates;
     uint32_t *nearest2; /* each candidate's squared distance from the nearest centroid */
     uint32_t *nearest;  /* scratch memory */
-    double *proposal;   /* q of each candidate */
+    double *proposal;   /* 2 q of each candidate */
 } afkmc2_job;
 
 static bool allocate_job(afkmc2_job *run, app_problem *problem) {
@@ -73,7 +73,7 @@ static void release_job(afkmc2_job *run) {
     free(run->first2);
 }
 
-/* Returns the squared distance between two rows, in the units of run->unit. */
+/* Returns the squared distance between two rows, converted with run->unit. */
 static uint64_t weight_of(const afkmc2_job *run, const uint8_t *a, const uint8_t *b) {
     return km_real_to_units(run->unit, km_rows_distance2(run->points, a, b));
 }
@@ -155,8 +155,8 @@ static bool draw_candidates(afkmc2_job *run, uint64_t first, size_t count, draw 
 }
 
 /*
- * Computes, at rank 0, the candidates' proposals and their distances from the first KNOWN
- * centroids.
+ * Computes, at rank 0, the candidates' proposals, and their squared distances from the nearest of
+ * the first KNOWN centroids.
  */
 static bool measure_candidates(const afkmc2_job *run, size_t count, const uint8_t *centroids,
                                size_t known, app_problem *problem) {

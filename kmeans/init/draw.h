@@ -27,8 +27,8 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
                   size_t count, uint64_t *rows, MPI_Comm comm, app_problem *problem);
 
 /*
- * Draws the first centroid: a row of the random start, or, if POINTS have weights, a row drawn in
- * proportion to them.
+ * Draws the first centroid: the first row of the random start, or, if POINTS have weights, a row
+ * drawn in proportion to them. All ranks get ROW.
  */
 bool km_draw_first(const km_points *points, uint64_t seed, uint64_t *row, MPI_Comm comm,
                    app_problem *problem);
@@ -46,10 +46,11 @@ void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
                    const uint8_t *centroid, int threads, uint32_t *nearest2);
 
 /*
- * Finds the unit in which squared distances are weights of a draw. For bytes, UNIT is 0 and a
- * weight is the squared distance itself. For real features (km_real_find_unit), the unit is such
- * that the weights of all points together fit 63 bits, so their sums are the same in any order of
- * addition. DISTANCE2 are the squared distances of this rank's points.
+ * Sets *UNIT to the factor with which km_real_to_units turns squared distances into the integer
+ * weights of a draw. For bytes, the factor is 0, and a weight is the squared distance itself. For
+ * real features, it is such that the weights of all points add up to less than 2^63; as integers,
+ * they have the same sum in any order of addition. DISTANCE2 are the squared distances of this
+ * rank's points.
  */
 bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm comm, double *unit,
                   app_problem *problem);

@@ -81,7 +81,7 @@ bool km_init_parse(const char *text, km_init *start, app_problem *problem) {
     return good;
 }
 
-/* Computes the checksum of the file at PATH and, if PATH names one, of the name of the dataset. */
+/* Computes the checksum of the file that PATH names and of the dataset's name, if PATH has one. */
 static bool checksum_file(const char *path, uint32_t *checksum, app_problem *problem) {
     char bytes[1 << 14], *name = km_points_file(path);
     size_t count;

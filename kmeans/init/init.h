@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Initialisation: chooses the initial centroids. Each method has its own file here; a new method
- * needs a file, a declaration below, and a line of the table in init.c. The result depends only on
- * the seed and the points: it has the same bits for any number of ranks and threads.
+ * needs a file, a declaration below, and a line of the table in init.c. The result has the same
+ * bits for any number of ranks and threads.
  */
 #ifndef COLL_KMEANS_INIT_INIT_H
 #define COLL_KMEANS_INIT_INIT_H
@@ -17,7 +17,8 @@ typedef struct km_init_method km_init_method;
 /* The initialisation that the user asked for (--start); METHOD is NULL for random. */
 typedef struct km_init {
     const km_init_method *method;
-    const uint8_t *rows; /* the centroids, in memory of each rank, significant at rank 0; or NULL */
+    const uint8_t *rows; /* the centroids: allocated on all ranks, significant at rank 0; NULL if
+                            METHOD chooses them */
     const char *path;    /* path of a file of centroids */
     uint64_t rounds;     /* rounds of k-means|| */
     uint64_t memory;     /* approximate bytes for the candidates of k-means|| */
@@ -69,8 +70,8 @@ bool km_init_is_given(const km_init *start);
 /*
  * Stores VALUE as feature I, counted over all rows, of K CENTROIDS of POINTS. The points must have
  * real features or fixed-point centroids. Reports a problem that names SOURCE if VALUE is out of
- * range: 0 to 255 for bytes, and for real features a distance from the points whose square fits
- * float32.
+ * range: if it is not from 0 to 255 for fixed-point centroids, or if it is so far from the points
+ * that squared distances of real features would not fit float32.
  */
 bool km_init_store(const km_points *points, size_t k, const char *source, size_t i, double value,
                    uint8_t *centroids, app_problem *problem);

@@ -35,8 +35,8 @@ typedef struct parallel_job {
     uint32_t *nearest2;       /* its squared distance from the point */
     uint32_t *fresh;          /* nearest new candidate of each point */
     uint32_t *fresh2;         /* its squared distance from the point */
-    double unit;              /* unit of squared distances in a draw */
-    uint64_t *chosen;         /* this rank's points that become candidates */
+    double unit;              /* factor for squared distances (km_draw_unit) */
+    uint64_t *chosen;         /* this rank's points that become candidates in a round */
 } parallel_job;
 
 static bool allocate_job(parallel_job *run, app_problem *problem) {

@@ -9,7 +9,8 @@
  *     c = h + (a - 128) / 2^8 + (b - 128) / 2^16.
  *
  * Each digit has a plane: first the h of all rows, row after row, then all a, then all b. The first
- * plane is thus the centroids rounded to bytes.
+ * plane is thus the centroids rounded to bytes (fractions from 0x7f80 / 2^16 = 0.498 on are rounded
+ * up).
  */
 #ifndef COLL_KMEANS_POINTS_FIXED_POINT_H
 #define COLL_KMEANS_POINTS_FIXED_POINT_H
@@ -53,8 +54,8 @@ void km_planes_set_mean(uint8_t *planes, size_t plane, size_t i, uint64_t sum, u
 void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value);
 
 /*
- * Does the same as km_planes_set with a VALUE from the file at PATH; reports a problem if VALUE is
- * not from 0 to 255.
+ * Does the same as km_planes_set, but reports a problem that names PATH if VALUE is not from 0 to
+ * 255.
  */
 bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
                            app_problem *problem);

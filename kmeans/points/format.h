@@ -40,7 +40,7 @@ typedef struct km_source {
 
 typedef struct km_format {
     bool typed; /* features have the type that the layout says, and may be read as float32 */
-    /* Returns whether PATH, whose first COUNT bytes are HEAD, is of this format. */
+    /* Returns whether the file at PATH, whose first COUNT bytes are HEAD, is of this format. */
     bool (*recognise)(const char *path, const unsigned char *head, size_t count);
     /* Fills SOURCE->layout, whose BYTES are already set. Called on one rank. */
     bool (*describe)(int file, km_source *source, app_problem *problem);

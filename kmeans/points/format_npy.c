@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether the file holds several arrays (.npz), which is a zip archive. */
+/* Returns whether the file is a zip archive, such as one of several arrays (.npz). */
 static bool is_archive(const char *path, const unsigned char *head, size_t count) {
     return km_has_suffix(path, ".npz") || (count >= 4 && memcmp(head, "PK\x03\x04", 4) == 0);
 }

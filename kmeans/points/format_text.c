@@ -64,7 +64,7 @@ static bool fill_buffer(stream *in) {
     return true;
 }
 
-/* Returns the next byte without consuming it; -1 at the end. */
+/* Returns the next byte without consuming it; -1 at the end of the file or with a problem. */
 static inline int peek(stream *in) {
     if (in->used == in->filled && !fill_buffer(in))
         return -1;
@@ -72,8 +72,8 @@ static inline int peek(stream *in) {
 }
 
 /*
- * Reads the next field of the line into WORD, which stores its first characters. Returns false at
- * the end of the line, without consuming the newline.
+ * Reads the next field of the line, and stores as much of it as fits in WORD. Returns false at the
+ * end of the line, without consuming the newline.
  */
 static bool read_field(stream *in, char word[WORD]) {
     int c;

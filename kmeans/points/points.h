@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The points to be clustered: every rank holds an even share of the rows, in memory or mapped. */
+/* The points to be clustered: every rank holds a share of the rows, in memory or mapped. */
 #ifndef COLL_KMEANS_POINTS_POINTS_H
 #define COLL_KMEANS_POINTS_POINTS_H
 
@@ -28,9 +28,9 @@ typedef struct km_points {
 
 /*
  * Reads the files at PATHS, and the files in directories among PATHS, one after the other in the
- * byte order of their paths; each rank gets its share of the rows. Rank 0 prints progress
- * (app/progress.h). Collective; on false all ranks have the same problem. The caller frees POINTS
- * with km_points_free.
+ * byte order of their paths, as bytes; each rank gets an even share of the rows (km_share). Rank 0
+ * prints progress (app/progress.h). Collective; on false all ranks have the same problem. The
+ * caller frees POINTS with km_points_free.
  */
 bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_points *points,
                     app_problem *problem);
@@ -69,9 +69,9 @@ static inline uint64_t km_points_weight(const km_points *points) {
 }
 
 /*
- * Makes the centroids of POINTS, which are unsigned bytes, fixed-point; squared distances and their
- * sum then have the form used for real features. Reports a problem if the points have too many
- * features.
+ * Makes the centroids of POINTS fixed-point. The points must be unsigned bytes, and stay as they
+ * are; squared distances and their sum then have the form used for real features. Reports a problem
+ * if the points have too many features.
  */
 bool km_points_use_fixed_point(km_points *points, app_problem *problem);
 
@@ -92,8 +92,7 @@ bool km_points_use_reals(km_points *points, const char *directory, MPI_Comm comm
 bool km_points_use_cosine(km_points *points, const char *directory, MPI_Comm comm,
                           app_problem *problem);
 
-/* Returns the distance, in the units of the input, whose square an assignment gives as DISTANCE2.
- */
+/* Converts DISTANCE2, a squared distance from an assignment, to a distance in the input's units. */
 double km_points_distance(const km_points *points, uint32_t distance2);
 
 /* Returns whether squared distances are the bits of floats, and objectives the bits of doubles. */

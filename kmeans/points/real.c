@@ -124,8 +124,8 @@ static void measure_columns(const km_points *points, const km_features *from, in
 
 /*
  * Sets the offsets, scale and units of REAL from MEASURES, which are the same on all ranks. The
- * offset of a column becomes 0 if subtracting it is inexact. If the features are ROUNDED anyway, it
- * also becomes 0 unless it at least halves the largest value.
+ * offset of a column becomes 0 if subtracting it is inexact. If the features are ROUNDED anyway,
+ * the offset also becomes 0 unless subtracting it at least halves the column's largest value.
  */
 static void set_scales(km_real *real, const double *measures, bool rounded, size_t dim) {
     double largest = 0;

@@ -5,8 +5,8 @@
  * A feature is stored as (feature - offset) * scale. Each column has an offset near its middle, and
  * all columns have the same scale, a power of two. So squared distances neither overflow nor
  * vanish, wherever the points are. A column of float32 has an offset of 0 if its values could not
- * all be restored exactly otherwise. Centroids are stored like points; only km_real_feature
- * converts them to the user's values.
+ * all be restored exactly otherwise. Centroids are stored like points; km_real_feature converts
+ * them to the user's values.
  *
  * Sums are integers: they depend neither on the number of ranks and threads nor on any order.
  */
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The largest stored feature with which squared distances over all features fit float32. */
+/* A limit for stored features with which squared distances over all features fit float32. */
 #define KM_LARGEST_REAL 1e15
 
 typedef struct km_real {
@@ -89,13 +89,17 @@ uint32_t km_real_bits(double distance2);
 double km_real_value(uint32_t distance2);
 
 /*
- * Finds the unit with which the weighted squared distances of all points, COUNT of them here, add
- * up to less than 2^63. Collective; on false all ranks have the same problem.
+ * Sets *UNIT to a factor, a power of two, with which the weighted squared distances of all points
+ * add up to less than 2^63. This rank has COUNT points, with the squared distances DISTANCE2 (bits
+ * of floats). Collective; on false all ranks have the same problem.
  */
 bool km_real_find_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
                        double *unit, app_problem *problem);
 
-/* Returns a squared distance in units; if UNIT is 0, which is for integers, the distance itself. */
+/*
+ * Returns UNIT times a squared distance given as the bits of a float, rounded down. If UNIT is 0,
+ * DISTANCE2 is an integer, and is returned itself.
+ */
 uint64_t km_real_to_units(double unit, uint32_t distance2);
 
 /*

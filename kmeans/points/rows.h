@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Moves data between rank 0 and the ranks that have the points: values of each point, or chosen
- * rows.
+ * rows. For values, the points must be spread evenly over the ranks (km_share).
  */
 #ifndef COLL_KMEANS_POINTS_ROWS_H
 #define COLL_KMEANS_POINTS_ROWS_H
@@ -21,8 +21,8 @@ bool km_rows_collect(uint32_t *values, size_t each, const km_points *points, MPI
                      km_rows_piece *take, void *context, app_problem *problem);
 
 /*
- * The opposite direction: GIVE, at rank 0, fills in one value for each point, and each rank
- * receives the values of its points.
+ * Does the opposite: at rank 0 GIVE fills in one value for each point, and each rank receives the
+ * values of its points in VALUES.
  */
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
                     void *context, app_problem *problem);

@@ -24,7 +24,7 @@ bool km_is_weight(double weight) {
 
 /* --- Conversion to integers --- */
 
-/* Returns the largest sum of the weights of POINTS: weighted squared distances must fit 63 bits. */
+/* Returns the largest allowed sum of weights: weighted squared distances must fit 63 bits. */
 static double largest_sum(const km_points *points) {
     return fmin((double)(UINT64_C(1) << SUM_BITS),
                 (double)INT64_MAX / (255 * 255) / (double)points->dim);

@@ -15,9 +15,10 @@
 bool km_is_weight(double weight);
 
 /*
- * Gives the points of all ranks weights: WEIGHTS, all of them allowed, are the weights of this
- * rank's points; if NULL, all are 1. At least one weight of all ranks must be positive. NAME is the
- * name of the weights in messages. Collective; on false all ranks have the same problem.
+ * Gives the points of all ranks weights. WEIGHTS are the weights of this rank's points, all of them
+ * allowed (km_is_weight); if WEIGHTS is NULL, each is 1. At least one weight of all ranks must be
+ * positive. NAME is the name of the weights in messages. Collective; on false all ranks have the
+ * same problem.
  */
 bool km_points_set_weights(km_points *points, const double *weights, const char *name,
                            MPI_Comm comm, app_problem *problem);

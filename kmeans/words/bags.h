@@ -6,7 +6,7 @@
  *
  * Level l of the pyramid divides the image into 2^l x 2^l cells; a patch belongs to the cell that
  * contains its centre. The bin of a word in a cell is feature number cell * words + word + 1; cells
- * are numbered from 0, level by level, row by row. Pure except for its memory.
+ * are numbered from 0, level by level, row by row. No MPI and no files.
  */
 #ifndef COLL_KMEANS_WORDS_BAGS_H
 #define COLL_KMEANS_WORDS_BAGS_H

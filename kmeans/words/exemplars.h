@@ -44,7 +44,7 @@ bool exemplars_rank(struct exemplars *exemplars, uint64_t words, app_problem *pr
 
 /*
  * Finds the PER_WORD nearest patches of each selected word. Fails if CHOICE does not give as many
- * patches as there are features.
+ * patches as there are rows of features.
  */
 bool exemplars_find(struct exemplars *exemplars, size_t per_word, const patch_choice *choice,
                     app_problem *problem);

@@ -13,7 +13,8 @@ size_t hog_size(hog_shape shape) {
     return shape.cells * shape.cells * shape.bins;
 }
 
-/* A value between two neighbours: LOWER gets the share 1 - UPPER_SHARE, LOWER + 1 the rest. */
+/* How a contribution is divided between two neighbouring cells or bins: LOWER gets the share 1 -
+ * UPPER_SHARE, LOWER + 1 the rest. */
 typedef struct split {
     int lower;
     float upper_share;

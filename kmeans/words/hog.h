@@ -39,7 +39,7 @@ typedef struct hog_shape {
 /* Returns the size of a description in bytes. */
 size_t hog_size(hog_shape shape);
 
-/* Describes PATCH x PATCH pixels, row by row, in hog_size(SHAPE) bytes; pure. */
+/* Describes PATCH x PATCH pixels, row by row, in hog_size(SHAPE) bytes. Thread-safe. */
 void hog_describe(hog_shape shape, const uint8_t *pixels, size_t patch, uint8_t *features);
 
 /* A batch of patches that several threads describe: at most 4096 patches, and 4 MiB of pixels. */

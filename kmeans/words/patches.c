@@ -17,7 +17,7 @@ struct patch_stream {
     bool skip_bad;
     size_t patch, stride;
     struct image image;
-    size_t x, y; /* of the next patch in the image; y is beyond the image if no patch is left */
+    size_t x, y; /* of the next patch in the image; if none is left, a patch at Y does not fit */
 };
 
 app_file_use patches_files(const patch_choice *choice) {

@@ -57,7 +57,7 @@ uint64_t patches_images(const patch_stream *stream);
 /* Returns the number of images left out so far. */
 uint64_t patches_bad(const patch_stream *stream);
 
-/* Returns whether --limit ended the stream. */
+/* Returns whether as many images as --limit allows have been read or skipped. */
 bool patches_limited(const patch_stream *stream);
 
 /* Closes the stream, which may be NULL. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll-words encode: images -> histograms of visual words, over MPI. The ranks process blocks of
- * images in turn: they describe the patches, assign these to the nearest words, and count the words
- * (bags.h). Rank 0 writes the lines in the order of the images, so the file is the same for any
- * number of ranks and threads.
+ * coll-words encode: images -> histograms of visual words, over MPI. In each round, every rank
+ * processes one block of images: it describes the patches, assigns these to the nearest words, and
+ * counts the words (bags.h). Rank 0 writes the lines in the order of the images, so the file is the
+ * same for any number of ranks and threads.
  */
 #include "config.h"
 
@@ -62,9 +62,9 @@ typedef struct encoder {
     km_projection *projection;
     km_centroids *words; /* packed */
     struct batch batch;
-    /* The three arrays have an element for each patch in the batch. */
+    /* The next three arrays have an element for each patch in the batch. */
     patch_place *places;
-    size_t *images; /* its image's number in the block */
+    size_t *images; /* number in the block of the patch's image */
     uint32_t *nearest;
     struct bags bags;
     struct text text; /* lines of the block */
@@ -318,8 +318,8 @@ static bool encode_rounds(encoder *this, const app_output *output, app_problem *
 }
 
 /*
- * Checks at rank 0 that there are more images than the BAD ones that were left out, and a label for
- * each image.
+ * Checks at rank 0 that there are more images than the BAD ones that were left out, and as many
+ * labels as images (or more labels if --limit was reached).
  */
 static bool check_count(const encoder *this, uint64_t bad, app_problem *problem) {
     uint64_t images = patches_images(this->stream);
