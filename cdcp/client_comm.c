@@ -243,8 +243,8 @@ static uint64_t give_number(void) {
 }
 
 /*
- * COMM's first rank chooses its number, and all ranks learn it. If CLIENT_COMM is NULL on a rank,
- * all ranks delete their entries.
+ * Lets COMM's first rank choose a number for COMM, and sends it to all ranks. If CLIENT_COMM is
+ * NULL on a rank, all ranks delete their entries.
  */
 static int agree_on_number(MPI_Comm comm, coll_client_comm *client_comm, const roster *members) {
     enum { NUMBER, FAILED, WORDS };

@@ -54,7 +54,8 @@ coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Co
  * Makes the entry of COMM, which has none: the members agree on a number, and each DCP gets the
  * list of members from one of the ranks that it serves. Collective over COMM. Intercommunicators,
  * communicators with ranks that aren't this job's application ranks, and communicators of one rank
- * are not served. If a rank is out of memory, no rank keeps an entry.
+ * get an entry, but are not served. If a rank is out of memory, DCPs don't serve COMM either; this
+ * is no error.
  */
 int coll_client_comm_make(MPI_Comm comm);
 
@@ -65,8 +66,8 @@ static inline void coll_client_comm_let_go(coll_client_comm *client_comm) {
 }
 
 /*
- * Frees COMM with MPI_FREE, then ends libcoll's state of COMM and COMM's entry, which notifies the
- * DCP.
+ * Frees COMM with MPI_FREE, then ends libcoll's state of COMM and COMM's entry. The DCP is notified
+ * when the entry ends.
  */
 int coll_client_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm);
 

@@ -199,8 +199,8 @@ int DCP_Stop(void) {
     if (code == MPI_SUCCESS)
         code = end_job();
     /*
-     * This is the last step, because attribute callbacks must see MPI_COMM_WORLD while the
-     * communicators are freed.
+     * This is the last step: when the communicators are freed, the program's attribute callbacks
+     * run, and they get MPI_COMM_WORLD instead of its substitute only while the latter is set.
      */
     coll_dcp_substituted = (coll_dcp_substitute){MPI_COMM_NULL, MPI_COMM_NULL, NULL};
     return code;

@@ -15,8 +15,9 @@
  *
  * Every function that returns an int returns MPI_SUCCESS or an MPI error code, whose text
  * MPI_Error_string gives; none of them calls an error handler (the functions of coll.h do).
- * Functions are local unless they say "collective". With MPI_THREAD_MULTIPLE, several threads may
- * call them at once, under the same conditions as the corresponding MPI functions.
+ * Functions other than coll_dcp_wait are local unless they say "collective". With
+ * MPI_THREAD_MULTIPLE, several threads may call them at once, under the same conditions as the
+ * corresponding MPI functions.
  */
 #ifndef COLL_CDCP_DCP_H
 #define COLL_CDCP_DCP_H
@@ -32,7 +33,7 @@
  * 0's SPEC holds for all). Collective over WORLD; to be called again only after DCP_Stop or
  * DCP_Serve. From now on, libcoll's calls on application ranks use *APP instead of WORLD
  * (coll_dcp_comm in lib/base/dcp_hooks.h). On application ranks, *APP is the communicator of the
- * application ranks, in the order of WORLD; on DCPs it is MPI_COMM_NULL. The engine owns *APP, and
+ * application ranks, in the order of WORLD; on DCPs it is MPI_COMM_NULL. libcoll owns *APP, and
  * DCP_Stop frees it. These errors are the same on all ranks: MPI_ERR_ARG for invalid settings and
  * for a SPEC that is malformed or leaves no application rank, and MPI_ERR_OTHER if
  * COLL_DCP_TRANSPORT is shared and a node has no shared memory. Other errors may occur on some
@@ -58,8 +59,8 @@ bool coll_dcp_knows(MPI_Comm comm);
 
 /*
  * A posted or persistent collective, to which a DCP_Request (coll.h) points. All requests are in
- * one range of addresses, so that a caller who puts them behind MPI_Request handles can distinguish
- * them from MPI's own: coll_dcp_owns.
+ * one range of addresses, so that coll_dcp_owns can distinguish them from the MPI library's
+ * requests if a caller puts both behind MPI_Request handles.
  */
 typedef struct DCP_Pending coll_dcp_request;
 
@@ -82,17 +83,18 @@ static inline bool coll_dcp_owns(const void *request) {
  * --- The collectives that DCPs serve ---
  *
  * If DCPs don't take a call, or its arguments are erroneous, a post sets *REQUEST to NULL and
- * returns MPI_SUCCESS. The caller then calls the MPI library, which reports any error. Whether DCPs
- * take a call with correct arguments is the same on all its ranks; they take none on communicators
- * that aren't registered. A posting function reads the rank's contribution before it returns. The
- * wait or test that completes the request writes the result. The posts on a communicator must come
- * in the same order on all its ranks; completion may come in any order. SENDBUF may be
- * MPI_IN_PLACE.
+ * returns MPI_SUCCESS. The caller then calls the MPI library, which reports any error. The post
+ * itself returns an error if a datatype is not committed, memory is short, or MPI fails. Whether
+ * DCPs take a call with correct arguments is the same on all its ranks; they take none on
+ * communicators that aren't registered. A posting function reads the rank's contribution before it
+ * returns. The wait or test that completes the request writes the result. The posts on a
+ * communicator must come in the same order on all its ranks; completion may come in any order.
+ * SENDBUF may be MPI_IN_PLACE.
  */
 
 /*
- * Posts an allreduce: a predefined operation on a predefined type for which it is defined, of no
- * more bytes than the limit.
+ * Posts an allreduce: a predefined operation on a predefined type for which it is defined, of at
+ * most coll_the_job.limit bytes (cdcp/job.h).
  */
 int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request);
@@ -105,13 +107,13 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
                      MPI_Op op, MPI_Comm comm, coll_dcp_request **request);
 int coll_dcp_begin(coll_dcp_request *request);
 
-/* Posts a broadcast of any type, of no more bytes than the limit. */
+/* Posts a broadcast of any type, of at most coll_the_job.limit bytes. */
 int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                         coll_dcp_request **request);
 
 /*
- * Posts an alltoall of any types. All blocks of a rank together must have no more bytes than a
- * limit.
+ * Posts an alltoall of any types. All blocks of a rank together have at most coll_the_job.blocks
+ * bytes.
  */
 int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
@@ -119,7 +121,7 @@ int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 
 /*
  * Posts a reduce_scatter of blocks of COUNT elements each, with an operation and a type as in an
- * allreduce. All blocks of a rank together must have no more bytes than a limit.
+ * allreduce. All blocks of a rank together have at most coll_the_job.blocks bytes.
  */
 int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count count,
                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -152,8 +154,8 @@ bool coll_dcp_ready(coll_dcp_request *request);
 /*
  * Completes *REQUEST: writes the result to its RECVBUF, or returns its error. Sets *REQUEST to
  * NULL, or makes it inactive if it is persistent. Returns at once for an inactive request. While it
- * waits, it lets MPI make progress and yields the processor. On an error, *COMM is what
- * coll_dcp_request_comm would return.
+ * waits, it lets MPI make progress and yields the processor. If MPI fails meanwhile, *REQUEST stays
+ * active. On an error, *COMM is what coll_dcp_request_comm would have returned.
  */
 int coll_dcp_wait(coll_dcp_request **request, MPI_Comm *comm);
 

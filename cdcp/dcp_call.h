@@ -36,7 +36,7 @@ typedef struct coll_contributor {
     int place;               /* index into the communicator's OWN */
     coll_mailbox_slot *slot; /* NULL if the rank communicates by messages */
     uint32_t ticket;
-    void *data; /* the rank's values in the mailbox */
+    void *data; /* the rank's values in the mailbox; its result replaces them */
     const coll_wakeup *wakeup;
     int source, reply; /* its rank in the job; the tag of the result */
 } coll_contributor;
@@ -159,7 +159,7 @@ int coll_dcp_call_contribute(coll_dcp_context *context, coll_server_comm *comm,
                              const coll_wire_header *header, const void *values,
                              const coll_contributor *where);
 
-/* Processes items or a failure from another DCP: a message of BYTES after the header. */
+/* Processes items or a failure from the DCP with rank SOURCE in the job. BODY has BYTES. */
 int coll_dcp_call_exchange(coll_dcp_context *context, coll_server_comm *comm,
                            const coll_wire_header *header, const void *body, size_t bytes,
                            int source);

@@ -38,8 +38,8 @@ double coll_model_blocks_exchange(int parties, int digits, double bytes, const c
 
 /*
  * Returns the number of digits with which coll_model_blocks_exchange takes the least time; 1 means
- * that blocks go directly. COLL_MODEL_BLOCKS_USUAL is an assumption: the bytes of all blocks of a
- * rank.
+ * that blocks go directly. COLL_MODEL_BLOCKS_USUAL is the assumed size in bytes of all blocks of a
+ * rank together.
  */
 enum { COLL_MODEL_BLOCKS_USUAL = 4096 };
 int coll_model_digits(int parties, double bytes, const coll_cost *cost);
@@ -76,7 +76,10 @@ double coll_model_blocks_native(const coll_model_job *job, size_t bytes);
 enum { COLL_MODEL_BLOCKS_MOST = 32768, COLL_MODEL_BLOCKS_PER_LIMIT = 32 };
 size_t coll_model_blocks(const coll_model_job *job, int digits);
 
-/* Returns the same limit if the user has set the limit of allreduces to LIMIT. */
+/*
+ * Returns the upper limit of all blocks of a rank if the user has set the limit of allreduces to
+ * LIMIT bytes: COLL_MODEL_BLOCKS_PER_LIMIT times LIMIT, but at most COLL_MODEL_BLOCKS_MOST.
+ */
 size_t coll_model_blocks_for(size_t limit);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data of the job that all parts of the engine share: which DCP serves which ranks, over which
- * transport, and how to wait.
+ * Data of the job that application ranks and DCPs both use: which DCP serves which ranks, over
+ * which transport, and how to wait.
  */
 #ifndef COLL_CDCP_JOB_H
 #define COLL_CDCP_JOB_H

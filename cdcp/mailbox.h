@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mailboxes in the shared memory of a node. Each application rank whose DCP is on the same node has
- * a ring of slots for communication with this DCP: one slot for each call under way. For small
- * values, a slot is one cache line.
+ * a ring of slots for communication with this DCP: one slot for each call under way. A value of at
+ * most 32 bytes is in the same cache line as the state of its slot.
  *
  * The rank numbers its posts and writes post number t to slot t modulo the ring's length. It sets
  * the slot's state to "t posted" after everything else is written. The DCP processes the posts in
  * order; it writes the result over the values and sets the state to "t done" or "t failed". When
- * the rank has fetched the result, it sets the state to "free". Cost: two transfers of the cache
- * line. The rank and the DCP each have a wake-up, in a separate cache line, through which the other
- * side can end their sleep.
+ * the rank has fetched the result, it sets the state to "free". Cost of a small value: two
+ * transfers of its cache line. The rank and the DCP each have a wake-up (coll_wakeup), in a
+ * separate cache line, with which the other one can end its sleep.
  *
  * Data that doesn't fit into a slot, such as the blocks of an alltoall, goes to one of a few large
  * slots behind the slots.
@@ -99,7 +99,10 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
                         const int node_of[], size_t limit, size_t blocks);
 int coll_mailboxes_free(coll_mailboxes *boxes);
 
-/* Opens the mailbox of RANK (in JOB). BOX has no slots if RANK shares no memory with this rank. */
+/*
+ * Opens the mailbox of RANK (in JOB). BOX has no slots if RANK has no mailbox, and no wake-up
+ * either if RANK shares no memory with this rank.
+ */
 int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_mailbox *box);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parses TEXT, which must be a decimal number of at least 1. */
+/* Parses TEXT. Returns whether it is a decimal number from 1 to INT_MAX. */
 static bool read_number(const char *text, int *number) {
     char *end;
     errno = 0;
@@ -84,9 +84,10 @@ static node *list_nodes(int ranks, const int node_of[], int count) {
 }
 
 /*
- * Distributes the DCPs over the nodes in proportion to their ranks: the first nodes with r ranks in
- * all get floor(dcps * r / ranks) DCPs. Node 0, with rank 0, always keeps an application rank,
- * since floor(dcps * size / ranks) < size, where size is the number of ranks on node 0.
+ * Distributes the DCPs over the nodes in proportion to their ranks: the nodes 0 to i, if they have
+ * r ranks together, get floor(dcps * r / ranks) DCPs together. Node 0, with rank 0, always keeps an
+ * application rank, since floor(dcps * size / ranks) < size if size is the number of ranks on node
+ * 0.
  */
 static void distribute_dcps(node *nodes, int count, int ranks, int dcps) {
     long long ranks_so_far = 0, dcps_so_far = 0;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Kinds of operations and, for each type, the kinds that MPI defines for it. */
+/* Kinds of operations, and the kinds that MPI defines for each class of types. */
 enum {
     ORDER = 1,      /* MPI_MAX, MPI_MIN */
     ARITHMETIC = 2, /* MPI_SUM, MPI_PROD */

@@ -8,8 +8,8 @@
  * The tree depends on n alone. A coll_reduction_tree holds the nodes that can be computed from the
  * values that have arrived; two halves become one node as soon as both are present. Its nodes can
  * be sent and added to another coll_reduction_tree: the result has the same bits, whatever the
- * number of intermediate stations. A run of c consecutive ranks needs at most 2 log2(c) nodes. A
- * run needs only one node if it has exactly the leaves of this node, as when every DCP serves the
+ * number of intermediate stations. A run of c > 1 consecutive ranks needs at most 2 log2(c) nodes.
+ * A run needs only one node if it has exactly the leaves of this node, as when every DCP serves the
  * same power of two of consecutive ranks; then the fixed order costs nothing. If ranks are
  * distributed over the hosts round-robin, each rank of a DCP remains a separate node of the tree.
  */

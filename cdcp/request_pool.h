@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests of application ranks, all in one range of addresses. If several threads may post,
+ * The requests of an application rank, all in one range of addresses. If several threads may post,
  * callers hold the job's lock.
  */
 #ifndef COLL_CDCP_REQUEST_POOL_H

@@ -300,8 +300,8 @@ static int stop_if_idle(server *s) {
 }
 
 /*
- * Returns whether no message to this DCP is under way any more. Until then, the communicator must
- * not be freed: Open MPI would match the message on the next communicator with the same number.
+ * Returns whether no message to this DCP is under way any more. Until then, the job's WIRE must not
+ * be freed: Open MPI would match the message on the next communicator with WIRE's number.
  */
 static bool is_done(const server *s) {
     return s->told_others && s->others_stopped == s->other_count;

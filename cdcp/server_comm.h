@@ -47,7 +47,7 @@ typedef struct coll_server_comm {
     coll_multiply_stage *stage;
     /*
      * For exchanges by the digits of the distance between two stations (lib/pattern/radix.h): the
-     * radix; and for each distance, the index in a DCP's memory of the first block that travels
+     * radix; and for each distance, the number of the first block in a call's ROWS that travels
      * this distance, the same in all stages.
      */
     int radix, *place_of;

@@ -33,7 +33,7 @@ static void add_all(coll_stragglers *late, int count, const int32_t named[]) {
     late->count += count;
 }
 
-/* Returns the missing ranks of this DCP. */
+/* Returns the ranks of this DCP that have not contributed to call SEQUENCE or a later one. */
 static coll_stragglers list_missing(const coll_server_comm *comm, uint32_t sequence) {
     coll_stragglers late = {0};
     for (int i = 0; i < comm->here; i++)

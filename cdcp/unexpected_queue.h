@@ -15,8 +15,7 @@ typedef struct coll_unexpected_message {
     char body[];
 } coll_unexpected_message;
 
-/* A list of such messages. It is empty if it is all zeros. Free it with coll_unexpected_queue_free.
- */
+/* A list of messages, empty if it is all zeros. Free it with coll_unexpected_queue_free. */
 typedef struct coll_unexpected_queue {
     coll_unexpected_message *first, *last;
 } coll_unexpected_queue;

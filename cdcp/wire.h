@@ -16,7 +16,7 @@ typedef enum coll_wire_kind {
     COLL_WIRE_MEMBERS,
     COLL_WIRE_FORGET,       /* the sender has freed the communicator, after SEQUENCE posts */
     COLL_WIRE_CONTRIBUTION, /* the sender's values for a collective call */
-    /* the sender's last message; also between DCPs: the sender then only answers questions */
+    /* from a rank: its last message; from a DCP: from now on it only answers questions */
     COLL_WIRE_STOP,
     /* from a DCP to another one */
     COLL_WIRE_ITEMS,    /* items of a call, perhaps in pieces */
@@ -37,12 +37,12 @@ typedef struct coll_wire_header {
     int32_t count; /* count of the call; number of members; in an answer, number of missing
                       ranks, or -1 if the DCP doesn't know the members yet */
     /*
-     * rank of the sender in the communicator; in items or a failure from a DCP: the rank of the
-     * first member that contributed there
+     * rank of the sender in the communicator; in items or a failure sent to a DCP: the rank of the
+     * first member that contributed at the sending DCP
      */
     int32_t rank;
     int32_t reply; /* tag for the result */
-    int32_t depth; /* of the exchange's stage; in exchanges by digits: the stage's number */
+    int32_t depth; /* of the stage (coll_multiply_stage); in exchanges by digits: its number */
     int32_t first; /* first member or item in this piece; in a failure sent to a DCP: error class */
     int32_t items; /* number of members or items in this piece */
     int32_t more;  /* another piece follows */

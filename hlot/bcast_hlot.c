@@ -16,8 +16,9 @@
  *
  * Cost for n segments of c bytes: T(tree) + (n - 1) k (a + c B) + n T(site). T(tree) is the time
  * until the first segment has reached all sites; k is the largest number of children of any site on
- * the path to the last site; T(site) is the time of one segment's broadcast within a site. For
- * flat, the tree takes max L(root, site) + (sites - 1) n (a + c B).
+ * the path to the last site; a + c B is the time for which a send occupies its sender; T(site) is
+ * the time of one segment's broadcast within a site. For flat, the tree takes max L(root,
+ * site) + (sites - 1) n (a + c B).
  *
  * Source: Park and others, section 2, figure 3 and eq. 1 to 4.
  */

@@ -40,7 +40,7 @@ void hlot_forecast_add(hlot_forecast *forecast, double seconds);
 /* Returns the predictor with the smallest recent errors. */
 hlot_predictor hlot_forecast_best(const hlot_forecast *forecast);
 
-/* Returns the prediction of that predictor, or 0 if nothing has been measured. */
+/* Returns the prediction of the best predictor, or 0 if nothing has been measured. */
 double hlot_forecast_value(const hlot_forecast *forecast);
 
 #endif

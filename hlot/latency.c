@@ -59,7 +59,7 @@ struct hlot_latency {
 
     /* Used by roots: */
     uint32_t round; /* the latest round that this rank began */
-    double began;   /* when this rank last began rounds; date */
+    double began;   /* when this rank last began rounds; s, by MPI_Wtime */
     bool reported_silent[HLOT_SITES][HLOT_SITES];
     int silent_links;
     double reports[HLOT_SITES][HLOT_SITES];
@@ -178,7 +178,7 @@ static void process_report(hlot_latency *l, int site, const double report[]) {
     }
 }
 
-/* Processes the reports that have arrived. Sets *ALL to whether no report is outstanding. */
+/* Processes the reports that have arrived. Sets *ALL to whether all expected reports have. */
 static int process_reports(hlot_latency *l, bool *all) {
     *all = true;
     for (int site = 0; site < l->sites; site++) {

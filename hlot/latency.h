@@ -8,11 +8,11 @@
  * Afterwards all ranks know the same matrix.
  *
  * Later measurements need neither a thread nor waiting. With its broadcast a root may begin a round
- * of probes, at most every PERIOD seconds. Each leader then reads the results of answered probes,
- * starts the probes of this round, and sends its forecasts (hlot/forecast.h) to the root, which
- * checks for these messages in its next broadcast. A sample far from the forecast is checked by
- * another probe at once, so that two samples show a lasting change. The rate is bounded: 20 rounds
- * a second with a few packets for each leader, some 10 KB/s.
+ * of probes, at most every 50 ms. Each leader then reads the results of answered probes, starts the
+ * probes of this round, and sends its forecasts (hlot/forecast.h) to the root, which checks for
+ * these messages in its next broadcast. A sample far from the forecast is checked by another probe
+ * at once, so that two samples show a lasting change. The rate is bounded: a root begins probes at
+ * most 20 times a second, with a few packets for each leader, some 10 KB/s.
  *
  * No two clocks are compared. A probe measures a round trip, and half of that is taken as the
  * latency of either direction. This is right if both directions take the same time. If they don't,
@@ -35,8 +35,9 @@ typedef struct hlot_latency hlot_latency;
 /*
  * Loads or measures the latencies between the sites of COMM. LEADS has the leader of each site and
  * must live as long as the result. Sets the latencies of COMM's topology. Also sets the latency of
- * the profile's wide-area level, unless the profile has a measured one. Collective; all ranks get
- * the same error: MPI_ERR_FILE, MPI_ERR_NO_MEM, or MPI's own. The caller closes the result.
+ * the profile's wide-area level, unless the profile has a measured one. Collective. All ranks get
+ * the same MPI_ERR_FILE or MPI_ERR_NO_MEM; after any other error COMM is broken. The caller closes
+ * the result.
  */
 int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency);
 void hlot_latency_close(hlot_latency *latency);

@@ -24,7 +24,7 @@ void hlot_probe_drain(int listener);
 
 typedef struct hlot_probe {
     int connection; /* -1 if no probe is under way */
-    double sent;    /* date */
+    double sent;    /* when it was sent; s, by coll_monotonic */
 } hlot_probe;
 
 typedef enum hlot_answer { HLOT_NO_PROBE, HLOT_WAITING, HLOT_ANSWERED, HLOT_SILENT } hlot_answer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Allreduces, reduces and barriers over sites: the entries of their tables, and their common code.
- * Within a site, sums (or the notifications of a barrier) go up trees to its first rank, and
- * results come down again. Between the sites the algorithms differ.
+ * Within a site, sums (or the notifications of a barrier) go up trees to its first rank and,
+ * except in a reduce, results come down again. Between the sites the algorithms differ.
  */
 #ifndef COLL_HLOT_SITES_H
 #define COLL_HLOT_SITES_H

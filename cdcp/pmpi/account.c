@@ -16,7 +16,10 @@ typedef struct moment {
     double wall, processor;
 } moment;
 
-/* Data of the only thread that is measured; the times inside calls by their kind. */
+/*
+ * Data of the measured thread, the only one in which COUNTS is true. INSIDE is the time in calls;
+ * SECONDS is its wall-clock part, by the kind of the call.
+ */
 static _Thread_local bool counts;
 static moment start, entered, pause_began, paused, inside;
 static double seconds[COLL_ACCOUNT_neither], calls[COLL_ACCOUNT_neither], served;
@@ -32,7 +35,7 @@ static moment now(void) {
     return (moment){PMPI_Wtime(), (double)time.tv_sec + (double)time.tv_nsec * 1e-9};
 }
 
-/* Adds the time since BEGAN to SUM. Returns its wall-clock seconds. */
+/* Adds the time since BEGAN to SUM. Returns the wall-clock seconds since BEGAN. */
 static double add_since(moment *sum, const moment *began) {
     moment ended = now();
     sum->wall += ended.wall - began->wall;

@@ -4,7 +4,7 @@
  * communication, which are Tcomp, Tcoll and Tpoint of Sancho, Kerbyson and Barker, section V.E.
  * Also measures which part of the collectives dedicated processors serve, or would serve if there
  * were any, and how much processor time the computation had. Only the thread that initialised MPI
- * is measured, and only if COLL_TRACE asks for it. Otherwise a call costs one check of a flag.
+ * is measured, and only if COLL_TRACE asks for it. Otherwise a call costs a few checks of a flag.
  */
 #ifndef COLL_CDCP_PMPI_ACCOUNT_H
 #define COLL_CDCP_PMPI_ACCOUNT_H
@@ -50,13 +50,13 @@ static inline void coll_account_served(void) {
 
 /*
  * Notes that REQUEST, of the MPI library, belongs to a nonblocking collective: waits for it count
- * as COLL_ACCOUNT_started. If very many such requests are under way, some may be forgotten.
+ * as COLL_ACCOUNT_started. An earlier request that is still under way may then be forgotten.
  */
 void coll_account_note(MPI_Request request);
 
 /*
- * Returns the kind as which a wait for or a test of REQUESTS of the MPI library counts. COMPLETES
- * tells whether the call completes all of them.
+ * Returns the kind of a call that waits for or tests REQUESTS of the MPI library. COMPLETES tells
+ * whether the call completes all of them.
  */
 static inline coll_account_kind coll_account_waiting(int count, const MPI_Request requests[],
                                                      bool completes) {

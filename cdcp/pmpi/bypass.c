@@ -26,7 +26,7 @@ void coll_bypass_ruled_out(void) {
     ruled_out = true;
 }
 
-/* A search for the MPI library with a given number among the loaded ones. */
+/* A search for one of the loaded MPI libraries. */
 typedef struct search {
     int left; /* number of MPI libraries to skip */
     char path[PATH_MAX];

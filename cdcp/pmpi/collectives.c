@@ -210,8 +210,8 @@ static bool is_at(int root, MPI_Comm comm) {
     } while (0)
 
 /*
- * Defines MPI_NAME, MPI_INAME and MPI_NAME_init; OTHER_FORMS has the arguments. libcoll runs
- * MPI_NAME if OPERATION is routed, else the MPI library does.
+ * Defines MPI_NAME, MPI_INAME and MPI_NAME_init. The arguments are those of OTHER_FORMS (below).
+ * libcoll runs MPI_NAME if OPERATION is routed, else the MPI library does.
  */
 #define ALL_FORMS(name, iname, operation, amount, parameters, arguments, kind, post, prepare, op,  \
                   preparation, ours)                                                               \

@@ -10,7 +10,7 @@
 /* Set at MPI_Init as the user asks, the same on all ranks. All false before. */
 extern bool coll_routed[COLL_OPERATIONS];
 
-/* Returns whether ROUTED has any operation. */
+/* Returns whether any element of ROUTED is true. */
 static inline bool coll_routes_any(const bool routed[COLL_OPERATIONS]) {
     int operation = 0;
     while (operation < COLL_OPERATIONS && !routed[operation])

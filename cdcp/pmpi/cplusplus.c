@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C++ bindings of the MPI library. They give the library their own functions as callbacks, which
- * make an object from the communicator's handle and call the program's function. The functions here
- * have the same names as the bindings' functions, and call these with the communicator that the
- * program sees.
+ * C++ with Open MPI. The C++ bindings give the library their own functions as callbacks, which make
+ * an object from the communicator's handle and call the program's function. The functions here have
+ * the same names as the bindings' functions, and call these with the communicator that the program
+ * sees.
  */
 #include "config.h"
 

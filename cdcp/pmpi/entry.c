@@ -39,7 +39,7 @@ typedef struct user_settings {
 static int dcps; /* number of dedicated processors */
 static char record[sizeof((user_settings *)0)->record + 1];
 
-/* The MPI library that this one is built for. */
+/* The MPI library for which libcoll_pmpi is built. */
 #ifdef OPEN_MPI
 /* The Fortran calls and the kinds of requests depend on the series of Open MPI. */
 #define TEXT_OF(number) #number
@@ -261,7 +261,7 @@ static int start_dedicated_processors(const char *spec) {
 
 /*
  * Lets communicators be set up without messages, if libcoll's messages can use the program's
- * communicators. All ranks have the same Open MPI.
+ * communicators. All ranks run the same Open MPI, so the condition is the same on all ranks.
  */
 static void set_up_job(void) {
 #ifdef HAVE_OMPI_TRANSPORT

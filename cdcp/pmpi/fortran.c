@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fortran. A call in mpif.h, use mpi or use mpi_f08 converts handles to C with PMPI_Comm_f2c and
- * then calls PMPI_X, which doors.c.in redirects to our MPI_X. This file has PMPI_Comm_f2c, and the
- * few functions of Open MPI's Fortran bindings that don't call PMPI_X, because they look up
- * attributes in the communicator itself or store Fortran's callbacks.
+ * Fortran with Open MPI. A call in mpif.h, use mpi or use mpi_f08 converts handles to C with
+ * PMPI_Comm_f2c and then calls PMPI_X, which doors.c.in redirects to our MPI_X. This file has
+ * PMPI_Comm_f2c, and the few functions of Open MPI's Fortran bindings that don't call PMPI_X,
+ * because they look up attributes in the communicator itself or store Fortran's callbacks.
  *
  * mpif.h and use mpi call mpi_x_; mpi_f08 calls pmpi_x_ or ompi_x_f, whichever Open MPI declares.
  */
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The MPI library's own function NAME. */
+/* Sets BELOW to the MPI library's own function NAME. */
 #define FIND_BELOW(below, name) (*(void **)&(below) = dlsym(RTLD_NEXT, name))
 
 /* Declares another name of a function in this file. */

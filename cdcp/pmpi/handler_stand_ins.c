@@ -2,8 +2,9 @@
 /*
  * Error handlers with MPICH and with the MPI ABI. MPICH holds the communicator's lock while it
  * calls an error handler, so the handler cannot ask MPICH which error handler the communicator has.
- * So each function of the program gets a stand-in of ours. When all stand-ins are in use, further
- * functions are called directly and see the MPI library's communicator.
+ * So each function of the program gets a stand-in of ours. When all stand-ins are in use, the
+ * MPI library calls further functions directly, with the communicator that stands for
+ * MPI_COMM_WORLD.
  */
 #include "config.h"
 

@@ -13,7 +13,7 @@
 
 #include <dlfcn.h>
 
-/* The MPI library's own function NAME. */
+/* Sets BELOW to the MPI library's own function NAME. */
 #define FIND_BELOW(below, name) (*(void **)&(below) = dlsym(RTLD_NEXT, name))
 
 /* KIND is the kind of the attribute's value: a pointer, or an integer of some width. */

@@ -67,7 +67,7 @@ int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made) {
 int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type) {
     coll_envelope envelope;
     if (*type == MPI_DATATYPE_NULL)
-        return MPI_SUCCESS; /* an error, which libcoll finds */
+        return MPI_SUCCESS; /* the call that gets the type reports the error */
     int code = coll_envelope_get(*type, &envelope);
     if (code != MPI_SUCCESS || envelope.combiner == MPI_COMBINER_NAMED)
         return code;

@@ -26,7 +26,7 @@ static bool is_active(MPI_Request request) {
     return coll_requests_own(request) && coll_requests_active(request);
 }
 
-/* An array while our requests are hidden from the MPI library. */
+/* The program's array REQUESTS, from which our requests are removed, and ALL, a copy with them. */
 typedef struct hiding {
     int count;
     MPI_Request *requests, *all;

@@ -171,8 +171,7 @@ int MPI_Start(MPI_Request *request) {
 #ifdef OPEN_MPI
 /*
  * After a wait, Open MPI's Fortran binding reads the handle from the request itself, which begins
- * with room for it. The handle doesn't change as long as the request has its address, so it is
- * written once.
+ * with room for it. The handle depends only on the request's address, so it is written once.
  */
 static void note_handle(MPI_Fint room[COLL_DCP_ROOM], MPI_Fint handle) {
     if (room[0] != handle)

@@ -103,14 +103,14 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     return code;
 }
 
-/* Aborts on the real MPI_COMM_WORLD, to end the dedicated processors too. */
+/* For MPI_COMM_WORLD, aborts the real one, to end the dedicated processors too. */
 int MPI_Abort(MPI_Comm comm, int status) {
     return PMPI_Abort(coll_world_shown(comm), status);
 }
 
 /*
- * Fortran's handle of MPI_COMM_WORLD is a constant, as in C. In MPICH 4.0 both handles are the
- * same.
+ * The program must get the constant that is Fortran's handle of MPI_COMM_WORLD, not the handle of
+ * the substitute. In MPICH 4.0 the handles of C and Fortran are the same.
  */
 #if HAVE_DECL_MPI_COMM_C2F && !defined MPI_Comm_c2f
 MPI_Fint MPI_Comm_c2f(MPI_Comm comm) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fields: a rank's block of a quantity, with a border of one cell for the neighbours' values. The
- * solvers do all their computation with these functions. Pure: no MPI.
+ * solvers compute with these functions and nine_point_apply. Pure: no MPI.
  */
 #ifndef COLL_POPCG_FIELD_H
 #define COLL_POPCG_FIELD_H

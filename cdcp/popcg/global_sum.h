@@ -32,7 +32,7 @@ struct reduction_mode {
 /* All modes; a NULL name ends them. */
 extern const struct reduction_mode reduction_modes[];
 
-/* A sum of COUNT numbers at once, which is computed repeatedly. */
+/* COUNT sums over the ranks, which are computed together, and repeatedly. */
 struct reduction {
     const struct reduction_mode *mode;
     MPI_Comm comm;
@@ -40,7 +40,7 @@ struct reduction {
     /* bits of a part in one number: few enough that sums of such numbers are exact */
     int bits;
     double part[REDUCTION_MOST];  /* this rank's parts */
-    double scale[REDUCTION_MOST]; /* powers of two above all parts */
+    double scale[REDUCTION_MOST]; /* powers of two above the expected parts; 0: no sum yet */
     double sent[2 * REDUCTION_MOST], received[2 * REDUCTION_MOST];
     MPI_Request request;
     DCP_Request pending;

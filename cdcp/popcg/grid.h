@@ -3,7 +3,7 @@
  * A global grid without a pole in the ocean: longitudes and latitudes on a sphere whose north pole
  * is moved to Greenland, as in the grids of the Parallel Ocean Program; the south pole stays in
  * Antarctica. The move is a translation in the stereographic plane. So the grid stays orthogonal,
- * and both sides of a cell grow by the same factor.
+ * and both sides of a cell change by the same factor.
  */
 #ifndef COLL_POPCG_GRID_H
 #define COLL_POPCG_GRID_H
@@ -17,7 +17,7 @@ struct grid {
 struct grid_point {
     double longitude, latitude; /* degrees */
     double dx, dy;              /* sides of the cell around this point; m */
-    /* unit vector to the true east, in the directions of columns and rows */
+    /* unit vector to the true east: its components towards higher columns and higher rows */
     double east_x, east_y;
 };
 

@@ -10,7 +10,10 @@ static const struct {
     int column, row;
 } directions[HALO_SIDES] = {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}, {1, 0}, {-1, 1}, {0, 1}, {1, 1}};
 
-/* Returns the first cell, along one axis, of the block's edge or, if OUTSIDE, of its border. */
+/*
+ * Returns, on an axis along which the block has LENGTH cells, the first cell of the block's edge in
+ * DIRECTION or, if OUTSIDE, of the border next to this edge.
+ */
 static long first_edge_cell(int direction, size_t length, bool outside) {
     if (direction == 0)
         return 0;

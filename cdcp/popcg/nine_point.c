@@ -120,8 +120,8 @@ void nine_point_apply(const struct nine_point *matrix, double *y, const double *
 }
 
 /*
- * Returns the stress of the wind: from the east up to 30 degrees north and south (trades), from the
- * west beyond.
+ * Returns the wind's stress towards the east in Pa, for a LATITUDE in degrees: negative up to 30
+ * degrees north and south (trades), positive beyond (westerlies).
  */
 static double zonal_stress(double latitude) {
     return -strongest_stress * cos(3 * latitude * acos(-1) / 180);

@@ -12,7 +12,7 @@
 #include "cdcp/popcg/grid.h"
 #include "cdcp/popcg/layout.h"
 
-/* The water: a constant depth, and the time step, which damps free waves. */
+/* The depth of the water, the same everywhere, and the length of a time step. */
 struct basin {
     double depth; /* m */
     double step;  /* s; with INFINITY there is no free surface, and A is singular */
@@ -40,9 +40,9 @@ void nine_point_free(struct nine_point *matrix);
 void nine_point_apply(const struct nine_point *matrix, double *y, const double *x);
 
 /*
- * Sets b, the right-hand side of A x = b for the surface height x in metres, to the effect of the
- * wind in a step: the convergence of the volume that zonal winds (trades and westerlies) would
- * move.
+ * Sets b, the right-hand side of A x = b for the surface height x in metres, to the effect of zonal
+ * winds (trades and westerlies): the net volume that they alone would move into each cell in a
+ * step, divided by g step^2.
  */
 void nine_point_wind(const struct mask *mask, const struct block *block, double *b);
 

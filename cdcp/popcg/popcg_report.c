@@ -168,7 +168,7 @@ static void draw_legend(app_canvas *canvas, size_t y, double most) {
     app_canvas_text(canvas, LEFT + LEGEND - app_canvas_text_width(text, 1), y, text, 1, INK);
 }
 
-/* Creates the picture, on which all cells are land. */
+/* Creates the picture, and paints all cells as land. */
 static bool open_picture(struct picture *picture, const struct mask *mask, double most,
                          app_problem *problem) {
     char text[80];

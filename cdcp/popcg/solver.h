@@ -47,9 +47,10 @@ struct solver {
 extern const struct solver solvers[];
 
 /*
- * Solves the system, starting from x = 0. Returns false, the same on all ranks, if MPI fails, the
- * iterations are not enough, or the system turns out not to be positive definite. Then
- * solve->residual and x have the values reached so far. Collective over solve->comm.
+ * Solves the system, starting from x = 0. Returns false if MPI fails and, on all ranks, if a rank
+ * has too little memory, the iterations are not enough, or the system turns out not to be positive
+ * definite. In the last two cases solve->residual and x have the values reached so far. Collective
+ * over solve->comm.
  */
 bool solver_run(const struct solver *solver, struct solve *solve, app_problem *problem);
 

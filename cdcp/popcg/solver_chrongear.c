@@ -3,7 +3,7 @@
  * chrongear: conjugate gradients with one reduction an iteration (D'Azevedo, Eijkhout, Romine:
  * LAPACK Working Note 56, 1993), the variant that later versions of the Parallel Ocean Program use.
  *
- * Each iteration, with M the diagonal of A and sigma, p, q of zero at first:
+ * Each iteration, with M the diagonal of A; sigma, p and q are zero at first:
  *   z = r / M;  w = A z
  *   rho = (r, z), delta = (z, w)        one reduction, overlaps the exchange of w's border
  *   beta = rho / rho_before
