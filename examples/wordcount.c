@@ -28,7 +28,7 @@ typedef struct entry {
 } entry;
 
 /*
- * Adds FROM's count to INTO's. Two words with the same 64-bit hash would count as one. It gets the
+ * Adds FROM's count to INTO's. Two words with the same 64-bit hash would count as one, with the
  * text that sorts first, so that the result does not depend on the order of arrival.
  */
 static void add_counts(void *into, const void *from, size_t bytes, void *context) {

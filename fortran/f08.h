@@ -18,12 +18,12 @@ typedef struct coll_f08_request {
         COLL_Request coll;
         DCP_Request dcp;
     };
-    void *kept; /* lists of numbers that the operation reads until the request is complete */
+    void *kept; /* lists of numbers that the operation may read until the request is freed */
 } coll_f08_request;
 
 /*
  * A call in progress. Its lists, of counts, displacements or datatypes by rank or by neighbour, are
- * converted to C. SENDS and RECEIVES are their lengths.
+ * converted to C. SENDS and RECEIVES are the lengths of the lists for sending and for receiving.
  */
 typedef struct coll_f08_call {
     char *memory, *next;
@@ -31,9 +31,9 @@ typedef struct coll_f08_call {
 } coll_f08_call;
 
 /*
- * Passed instead of a root: ALL if the lists are significant on every rank, OWN if so and, between
- * two groups, they have an element for each rank of its own group, NEIGHBORS if they have one for
- * each of its neighbours.
+ * Passed instead of a root if the lists are significant on every rank. ALL: they have an element
+ * for each rank, on an intercommunicator for each rank of the remote group. OWN: as ALL, but on an
+ * intercommunicator for each rank of the local group. NEIGHBORS: for each of the rank's neighbours.
  */
 enum { COLL_F08_ALL = -99, COLL_F08_OWN, COLL_F08_NEIGHBORS };
 
@@ -55,7 +55,7 @@ void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MP
 /* Returns a buffer's address in C, also for MPI_IN_PLACE and MPI_BOTTOM. */
 void *coll_f08_address(const CFI_cdesc_t *buffer);
 
-/* Convert a list of LENGTH elements to C, and return the converted list, which is CALL's next. */
+/* Convert a list of LENGTH elements to C, store it as CALL's next list, and return that list. */
 const MPI_Count *coll_f08_counts_int(coll_f08_call *call, int length, const MPI_Fint counts[]);
 const MPI_Count *coll_f08_counts_large(coll_f08_call *call, int length, const MPI_Count counts[]);
 const MPI_Aint *coll_f08_places_int(coll_f08_call *call, int length, const MPI_Fint places[]);

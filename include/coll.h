@@ -471,8 +471,8 @@ int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recv
 /*
  * Waits until *REQUEST is complete and sets it to DCP_REQUEST_NULL. Not collective.
  * DCP_REQUEST_NULL is complete at once. If ranks disagree about sizes, type, operation or root,
- * they get MPI_ERR_OTHER with a text that names the ranks and the difference. With COLL_TIMEOUT, an
- * error names the late ranks, and *REQUEST is kept, since its buffers may still be written.
+ * they get MPI_ERR_OTHER with a text that names the ranks and the difference. If COLL_TIMEOUT
+ * expires, the error names the late ranks, and the call has ended.
  */
 int DCP_Wait(DCP_Request *request);
 

@@ -109,7 +109,7 @@ int COLL_Places(MPI_Comm comm, COLL_Place places[]);
 /* A message of a simulated call. Times are in nanoseconds from the common start. */
 typedef struct COLL_Message {
     int from, to;
-    uint64_t nth; /* number among the messages from FROM to TO with this tag, from 0 */
+    uint64_t nth; /* number among the messages from FROM to TO with the same tag, from 0 */
     size_t bytes;
     COLL_Level level;
     int64_t start;   /* its first byte leaves the sender's host */

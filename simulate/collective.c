@@ -7,9 +7,9 @@
  * environment it first compares the results with the MPI library's, which only works if ranks don't
  * share buffers.
  *
- * BYTES is the total size. Operations with blocks divide BYTES into blocks of at least one byte. In
- * an alltoallv no block is longer than this; in a sparse_alltoallv a rank has blocks of this size
- * for at most six other ranks.
+ * BYTES is the total size. Operations with blocks divide BYTES into a block for each rank, of at
+ * least one byte. In an alltoallv a rank sends at most such a block to each other rank; in a
+ * sparse_alltoallv it sends a whole block to at most six other ranks, and nothing to the others.
  */
 #include "simulate/clock.h"
 

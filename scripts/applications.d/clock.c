@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static double before, start; /* times of MPI_Init: its begin and its end */
+static double before, start; /* s: when MPI_Init began and when it ended */
 
 /* Returns the time in seconds, also before MPI_Init. */
 static double now(void) {

@@ -6,7 +6,7 @@
  *
  * delay links MATRIX REPORT DEVICE...: emulates the links of a netlab lab of racks. Reads Ethernet
  * frames from the TAP devices, holds each for the latency of the first site to itself, and writes
- * it back.
+ * it back to its device.
  *
  * MATRIX has the number of sites N, then N rows (from) of N latencies (to) in nanoseconds. On
  * SIGHUP the program reads it again and writes REPORT, whose lines have a name and a number. If the
@@ -268,7 +268,7 @@ static bool signal_take(delayer *d) {
     return false;
 }
 
-/* Runs until SIGTERM; returns the exit status. */
+/* Runs until SIGTERM or until the devices are removed; returns the exit status. */
 static int delay_packets(delayer *d) {
     struct pollfd files[2 + MOST_DEVICES] = {{d->timer, POLLIN, 0}, {d->signals, POLLIN, 0}};
     for (int i = 0; i < d->device_count; i++)
