@@ -164,8 +164,9 @@ static bool unset_first_setting_in(const char *text) {
 }
 
 /*
- * Checks the settings in each process: the settings of a communicator's rank 0 hold for all its
- * ranks, and any process may be rank 0 of some communicator. But only the speaker ends the job.
+ * Checks this process's settings. If one is wrong, the speaker prints why and, if libcoll_strict,
+ * ends the job; otherwise the process removes the wrong setting or, if none is found, disables
+ * libcoll. COLL_Setup_job later makes the settings of the job's rank 0, the speaker, valid for all.
  */
 static void check_settings(void) {
     char text[MPI_MAX_ERROR_STRING];

@@ -117,7 +117,10 @@ typedef struct libcoll_word {
 /* Publishes WORD to the other processes, in MPI_Init before they exchange addresses. */
 void libcoll_tell(const libcoll_word *word);
 
-/* Returns what the job's first process has published, or all false if it has published nothing. */
+/*
+ * Returns what the job's first process has published, except gpu, which is always false. Returns
+ * all false if that process has published nothing.
+ */
 const libcoll_word *libcoll_first_word(void);
 
 /* Whether the processes of a job can use libcoll together and, if not, why. */
@@ -128,8 +131,9 @@ typedef enum libcoll_fit {
 } libcoll_fit;
 
 /*
- * Returns whether this job's RANKS processes can use libcoll together. If several can't, the one
- * with the lowest rank determines the result, which is the same on all processes.
+ * Returns whether this job's RANKS processes can use libcoll together. If not, returns the reason
+ * of the lowest rank that can't, as this process sees it. Either all processes get LIBCOLL_FITS or
+ * none does.
  */
 libcoll_fit libcoll_find_fit(int ranks);
 
@@ -191,14 +195,15 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
                                       MPI_Datatype type);
 
 /*
- * Ends the creation of a request whose REQUEST->under_way was started or, if it is persistent,
- * initialised, with the result CODE. Gives it to the program in *HANDLE or, after an error, frees
- * it. Returns CODE.
+ * Ends the creation of REQUEST. CODE is the result of the call that has started its under_way or,
+ * if REQUEST is persistent, has initialised it. Gives REQUEST to the program in *HANDLE or, after
+ * an error, frees REQUEST. Returns CODE.
  */
 int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle);
 
 /*
- * Initialises the members of a request on COMM that Open MPI itself uses. The request can't be
+ * Initialises the members of HANDLE that Open MPI itself uses, for an inactive request on COMM.
+ * Open MPI calls START to start it, if it is persistent, and RELEASE to free it. It can't be
  * cancelled.
  */
 void libcoll_request_init(ompi_request_t *handle, struct ompi_communicator_t *comm, bool persistent,
@@ -209,8 +214,9 @@ void libcoll_request_mark_active(ompi_request_t *handle);
 
 /*
  * Adds a timeout to a nonblocking call on COMM that was passed on and has returned *REQUEST. If
- * COLL_TIMEOUT is set and CALLER, a return address, is in one of MPI's functions, replaces *REQUEST
- * with a request that fails when the time has run out. NAME is the function's name, for the error.
+ * COLL_TIMEOUT is set and CALLER, a return address, is in one of MPI's nonblocking functions,
+ * replaces *REQUEST with a request that fails when the time has run out. NAME is the function's
+ * name, for the error.
  */
 void libcoll_end_in_time(struct ompi_communicator_t *comm, const char *name, const void *caller,
                          ompi_request_t **request);

@@ -72,7 +72,8 @@ static int convert_edges(vectors *wide, void **memory, MPI_Comm comm, const int 
 
 /*
  * Copies the datatypes of blocks to WIDE, unless CODE, the result of the conversion, is an error.
- * Open MPI's Fortran functions free their arrays when they return.
+ * A nonblocking call needs the copy: Open MPI's Fortran functions free their arrays when they
+ * return. Returns CODE.
  */
 static int add_types(int code, vectors *wide, MPI_Datatype const send_types[],
                      MPI_Datatype const receive_types[]) {
@@ -104,8 +105,9 @@ static int convert_typed_edges(vectors *wide, void **memory, MPI_Comm comm, cons
  * Returns whether a nonblocking call may be one of Open MPI's own. Open MPI agrees on the numbers
  * of new communicators with nonblocking calls on their parents; for MPI_Comm_idup these come at
  * times that differ by rank, between any calls of the program. They can't be distinguished from the
- * program's calls, but they have only one or two integers. So libcoll runs no nonblocking calls of
- * so few bytes. All ranks know the number of bytes, whatever their datatypes.
+ * program's calls, but they have only one or two integers. So libcoll runs no nonblocking bcast,
+ * allreduce or reduce of so few bytes. All ranks know the number of bytes, whatever their
+ * datatypes.
  */
 static bool is_agreement(int count, MPI_Datatype type) {
     enum { MOST = 2 * sizeof(int) };
@@ -133,11 +135,12 @@ static bool is_inner(MPI_Datatype type) {
 #define SCATTERED is_inner(ompi_comm_rank(comm) == root ? send_type : receive_type)
 
 /*
- * Defines the entries of FUNCTION, its name in Open MPI's table; NAME is its name in libcoll.
- * PARAMETERS are passed to the previous function as ARGUMENTS. INNER tells whether is_inner holds
- * for their types, AGREEMENT whether the call may be an agreement of Open MPI. KEPT are the
- * MPI_Op and the datatype of a reduction, which requests keep. WIDENING converts arguments; then
- * libcoll is called with LIBCOLL. AMOUNT is for END_RECORDING. Lists are in parentheses.
+ * Defines the three entries of a function, which Open MPI's table calls FUNCTION and libcoll NAME;
+ * OPERATION is the operation it belongs to. The entries have PARAMETERS and pass ARGUMENTS to the
+ * previous function. INNER tells whether is_inner holds for the types, AGREEMENT whether the call
+ * may be an agreement of Open MPI. KEPT are the MPI_Op and the datatype of a reduction, to which
+ * requests keep references. WIDENING converts arguments; then libcoll is called with LIBCOLL.
+ * AMOUNT is for END_RECORDING. Lists are in parentheses.
  */
 #define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, kept,          \
                 widening, libcoll, amount)                                                         \
@@ -210,8 +213,9 @@ static inline uint64_t begin_recording(void) {
 }
 
 /*
- * AMOUNT is a COLL_Report_amount in parentheses: the count and the type of this rank's data or
- * block, and EVEN, EVEN_ROOTED, UNEVEN or UNEVEN_ROOTED.
+ * Ends the recording of a call of OPERATION, which is nonblocking if STARTED. AMOUNT is a
+ * COLL_Report_amount in parentheses: the count and the type of this rank's data or block, and EVEN,
+ * EVEN_ROOTED, UNEVEN or UNEVEN_ROOTED.
  */
 #define END_RECORDING(operation, started, amount)                                                  \
     COLL_Report_end(began, code, libcoll_report_numbers[LIBCOLL_##operation], started,             \

@@ -149,8 +149,8 @@ static bool is_one_of(const char *name, const char *const names[]) {
 
 /*
  * Returns the name of a transport in use for which libcoll is not made, or NULL if there is none.
- * *SAME_ON_ALL becomes true if the point-to-point component is not ob1: all ranks have the same
- * one. With ob1, each rank chooses its byte transfer layers itself.
+ * Sets *SAME_ON_ALL to whether the point-to-point component is other than ob1: all ranks use
+ * the same component, but with ob1 each rank chooses its byte transfer layers itself.
  */
 static const char *other_network(bool *same_on_all) {
     static const char *const known[] = {"tcp", "vader", "sm", "self", NULL};
@@ -203,8 +203,8 @@ static void print_error(const char *before, int code) {
 }
 
 /*
- * Reports an error of setting up the job. Such errors come from settings and files, and are the
- * same on all ranks.
+ * Prints an error of setting up the job, on one rank, and ends the job if libcoll_strict. Such
+ * errors come from settings and files, and are the same on all ranks.
  */
 static void report_job_error(int code) {
     if (OMPI_PROC_MY_NAME->vpid != 0)

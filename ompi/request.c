@@ -161,7 +161,7 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
         OBJ_RETAIN(op);
         made->op = op;
     }
-    /* MPI itself keeps the datatypes of a request only while the request is active. */
+    /* Open MPI keeps the datatypes of a request only while the request is active. */
     if (op != MPI_OP_NULL && persistent && type && !ompi_datatype_is_predefined(type)) {
         OBJ_RETAIN(type);
         made->type = type;

@@ -85,7 +85,7 @@ static bool network_agrees(void) {
 
 int main(void) {
     const char *differs = libcoll_differing_structure();
-    (void)setenv("OMPI_MCA_ess_singleton_isolated", "1", 1); /* Open MPI 4.1 starts no daemon */
+    (void)setenv("OMPI_MCA_ess_singleton_isolated", "1", 1); /* or Open MPI 4.1 starts a daemon */
     alarm(60);
     if (!differs && PMPI_Init(NULL, NULL) != MPI_SUCCESS)
         return 2;

@@ -32,7 +32,7 @@ static ompi_request_t *handle_of(timed_request *request) {
 
 /*
  * Returns whether CALLER, a return address, is in one of MPI's nonblocking functions. Other callers
- * in Open MPI agree on the numbers of new communicators, and ignore the errors of these requests.
+ * in Open MPI agree on the numbers of new communicators, and ignore the errors of their requests.
  */
 static bool is_of_program(const void *caller) {
     Dl_info found;
@@ -60,8 +60,9 @@ static void complete_request(timed_request *request) {
 /*
  * Removes the active requests that are complete or late from the list and returns them. The lock is
  * held. A process that calls this again and again is waiting, but for which request is unknown. So
- * a request is late if it is older than its timeout and no request has completed for as long. If a
- * process has not called this for a while, it was computing or stopped; that time does not count.
+ * a request is late if it is older than its timeout and no request has completed for as long. A
+ * process that has not called this for more than COMPUTED seconds was computing or stopped: then
+ * the time for all requests begins anew.
  */
 static timed_request *remove_finished(void) {
     static const double COMPUTED = 0.1;

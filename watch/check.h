@@ -23,9 +23,9 @@ void watch_check_release(watch_comm *comm);
 /*
  * Compares CALL on all ranks of its communicator. Collective over that communicator; does nothing
  * if watch_check_prepare has not prepared the communicator. Returns MPI_SUCCESS if all ranks make
- * the same call; small allreduces and barriers are complete then, and CALL->done is set. Otherwise
- * one rank prints on stderr which ranks make which calls, and the communicator's error handler is
- * invoked with MPI_ERR_ARG, which is returned if the handler returns.
+ * the same call, and sets CALL->done if this has also completed CALL: a small allreduce or a
+ * barrier. Otherwise one rank prints on stderr which ranks make which calls, and the communicator's
+ * error handler is invoked with MPI_ERR_ARG, which is returned if the handler returns.
  */
 int watch_check(watch_call *call);
 

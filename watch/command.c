@@ -25,7 +25,8 @@ static const char preload[] = "LD_PRELOAD=";
 
 extern char **environ;
 
-/* Returns the environment without LD_PRELOAD, which the caller frees; NULL without memory. */
+/* Returns a list of the environment's strings without LD_PRELOAD. The caller frees the list, but
+ * not the strings. Returns NULL if memory is short. */
 static char **environment_of_command(void) {
     size_t count = 0, kept = 0;
     while (environ[count])

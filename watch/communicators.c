@@ -116,8 +116,8 @@ int watch_comm_begin(void) {
 }
 
 /*
- * Adds a communicator with an uncertain id: its creation was not seen, or it is created later than
- * the call, as by MPI_Comm_idup.
+ * Adds a communicator with an uncertain id: its creation was not seen, or MPI creates it only after
+ * the call that returned its handle, as MPI_Comm_idup does.
  */
 static watch_comm *add_uncertain_comm(MPI_Comm comm) {
     watch_comm_info info;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derives from the states of all ranks why they make no progress. Pure: no MPI, no clock. Reports
- * only what the states prove; if records are missing, it reports nothing.
+ * Derives from the states of all ranks why they make no progress. Pure: no MPI, no clock. If
+ * records are missing, ranks are assumed to be able to proceed. A finding proves a hang only if its
+ * member HANGS is set.
  */
 #ifndef COLL_WATCH_DIAGNOSIS_H
 #define COLL_WATCH_DIAGNOSIS_H

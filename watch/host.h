@@ -26,8 +26,8 @@ uint64_t watch_host_id(const char *name);
 /*
  * Finds the address of this host on the network that the job uses: the address of an interface in
  * OMPI_MCA_btl_tcp_if_include or UCX_NET_DEVICES, else the address from which packets to the MPI
- * library's daemons leave, else the address of the first interface other than loopback. Returns
- * false if there is none.
+ * library's daemons leave, if it is not 127.0.0.1, else the address of the first interface other
+ * than loopback. Returns false if there is none.
  */
 bool watch_host_address(struct in_addr *address);
 

@@ -55,7 +55,7 @@ _Noreturn static void end_with_problem(const char *problem, int rank) {
     fflush(stderr);
     _exit(1);
 #else
-    exit(1); /* without MPICH's atexit functions, its launcher takes this exit for a success */
+    exit(1); /* MPICH's launcher takes an exit without the atexit functions for a success */
 #endif
 }
 

@@ -37,8 +37,8 @@ static void append_process(const watch_state *state, watch_text *text, int count
 }
 
 /*
- * Lists the ranks that certainly wait for RANK itself or, if there are none, the ranks that perhaps
- * wait for it. Returns how many.
+ * Lists the ranks that certainly wait for RANK or, if there are none, the ranks that perhaps wait
+ * for it. Leaves out ranks that wait for any one of several ranks. Returns how many.
  */
 static int find_waiters(const watch_analysis *v, int rank, int waiters[]) {
     for (unsigned char how = WATCH_SURELY; how >= WATCH_PERHAPS; how--) {

@@ -41,7 +41,7 @@ typedef struct watch_record {
     int32_t from, from_tag; /* source and tag of an exchange's receive */
     uint32_t count;         /* number of requests */
     uint16_t call;          /* index into watch_calls */
-    uint8_t op;             /* of signature.h's table */
+    uint8_t op;             /* as watch_op_of returns it */
     uint8_t open;           /* in a state: 1 while the call lasts */
     int32_t thread;         /* the kernel's id of the calling thread */
 } watch_record;
@@ -54,8 +54,8 @@ typedef struct watch_awaited {
     int32_t peer, tag;
     int32_t from, from_tag; /* as in a record */
     uint16_t call;          /* index into watch_calls of the call that created it */
-    uint8_t op;             /* of signature.h's table */
-    uint8_t known;          /* 0 if newer requests have replaced it in the table */
+    uint8_t op;             /* as watch_op_of returns it */
+    uint8_t known;          /* 0 if it has been replaced in the table, or others are not listed */
 } watch_awaited;
 
 static inline watch_awaited watch_awaited_of(const watch_record *call) {
@@ -88,7 +88,7 @@ typedef struct watch_comm_info {
  */
 typedef struct watch_message_count {
     uint64_t comm, count;
-    int32_t peer, tag; /* negative if any */
+    int32_t peer, tag; /* negative: any */
     uint8_t received;  /* 1 for receives, 0 for messages sent */
 } watch_message_count;
 
@@ -112,13 +112,13 @@ typedef enum watch_fate {
 typedef struct watch_state_head {
     int32_t rank, pid;
     uint32_t records, awaited, comms, message_counts; /* numbers of entries that follow */
-    uint64_t calls, bytes;                            /* totals since MPI_Init */
+    uint64_t calls, bytes;                            /* totals of calls that have ended */
     uint64_t age;                                     /* nanoseconds since MPI_Init */
-    /* part of AGE spent in recorded calls, in nanoseconds */
+    /* part of AGE spent in recorded calls that have ended, in nanoseconds */
     uint64_t inside;
     /* nanoseconds since the latest call ended; 0 while a call lasts */
     uint64_t outside;
-    uint8_t overflown;       /* MESSAGE_COUNTS is incomplete */
+    uint8_t overflown;       /* MESSAGE_COUNTS is incomplete or unreliable */
     uint8_t frames;          /* number of entries in STACK */
     char asleep[WATCH_NAME]; /* name of the system call in which the thread sleeps, or "" */
     /* Stack of the thread that called MPI_Init. If the thread is in an MPI call, only the place of

@@ -14,9 +14,8 @@ typedef struct watch_call {
     int id; /* index into watch_calls */
     void *caller;
     MPI_Comm comm;
-    int peer, tag;      /* root or destination; tag, unless it is the tag of an exchange's
-                           receive */
-    int from, from_tag; /* source */
+    int peer, tag;      /* root or destination; tag, in an exchange that of the send */
+    int from, from_tag; /* source; tag of an exchange's receive */
     int count, from_count;
     MPI_Datatype type, from_type;
     const int *counts;

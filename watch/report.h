@@ -15,7 +15,7 @@ typedef struct watch_group {
     int first;
     bool one_partner;           /* their calls name the same partner */
     bool one_shift;             /* their partners are at the same distance from the calling rank */
-    bool differ;                /* neither: their arguments differ; only if there are many groups */
+    bool differ;                /* neither; occurs only if there would be too many groups to show */
     uint64_t shortest, longest; /* how long they have been doing it, in nanoseconds */
 } watch_group;
 

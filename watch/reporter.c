@@ -207,7 +207,7 @@ static void check_silent_rank(int rank) {
 
 /* --- Writing --- */
 
-/* Returns MADE in FORM, as a text of *LENGTH bytes, which the caller frees; NULL without memory. */
+/* Returns MADE in FORM, as a text of *LENGTH bytes, which the caller frees; NULL on an error. */
 static char *text_of(const watch_report *made, watch_form form, size_t *length) {
     char *text = NULL;
     FILE *stream = open_memstream(&text, length);

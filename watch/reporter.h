@@ -19,7 +19,10 @@ typedef struct watch_alarm {
 bool watch_reporter_begin(void);
 void watch_reporter_end(void);
 
-/* Begins a report for the job, unless an earlier report already covers ALARM. */
+/*
+ * Begins a report for the job, or uses the report that is being made, unless an earlier report for
+ * the job already covers ALARM.
+ */
 void watch_reporter_heed(const watch_alarm *alarm);
 
 /* Begins a report for coll-watch, whose request is LINE, or uses the report that is being made. */

@@ -20,8 +20,8 @@ bool watch_request_table_find(MPI_Request request, watch_awaited *what);
 
 /*
  * Lists the operations behind the COUNT requests at ADDRESS of this process, at most ROOM. Looks at
- * the first 256 requests only. If requests are not listed, the last entry is made unknown, so that
- * a call that waits for any of them does not seem to hang. Null requests, and requests that MPICH
+ * the first 256 requests only. If requests are left over, the last entry is made unknown, so that a
+ * call that waits for any of them does not seem to hang. Null requests, and requests that MPICH
  * makes for operations that are complete at once, are left out. The program may change or free the
  * requests meanwhile. Returns how many.
  */

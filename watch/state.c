@@ -167,7 +167,8 @@ void *watch_state_pack(const watch_state *state, size_t *length) {
     return bytes;
 }
 
-/* Returns whether all indices are within their tables. Terminates all strings. */
+/* Returns whether all indices into watch_calls and the number of frames are valid. Terminates all
+ * strings. */
 static bool is_sound(watch_state *state) {
     for (uint32_t i = 0; i < state->head.records; i++)
         if (state->records[i].call >= watch_call_count)

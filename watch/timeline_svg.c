@@ -39,7 +39,7 @@ static const char *const colours[SORTS] = {[COMPUTES] = "#eeeeee",
                                            "#98df8a",
                                            "#c5b0d5"};
 
-/* Draws the time since the first call below the rows. */
+/* Draws the time axis below the rows. It starts at the first call. */
 static void draw_axis(const watch_timeline_svg *picture) {
     static const struct {
         const char *name;

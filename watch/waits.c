@@ -55,7 +55,7 @@ static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, 
     }
     /*
      * Which communicators the lost ranks belong to is unknown. But if as many members of COMM are
-     * unknown as there are lost ranks, these members are the lost ranks.
+     * unknown as there are lost ranks, these members are taken to be the lost ranks.
      */
     int lost = 0;
     for (int other = 0; other < v->ranks; other++)

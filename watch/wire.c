@@ -166,7 +166,7 @@ void watch_wire_close(void) {
 /*
  * Returns a link for one more accepted connection, or NULL. If there are too many connections,
  * closes the oldest one that has not sent its question, so that a flood of foreign connections
- * displaces no watchers.
+ * displaces no question that has arrived.
  */
 static watch_link *link_to_serve(void) {
     watch_link *oldest = NULL;

@@ -130,8 +130,8 @@ static int finish_operation(bench *b, flight *f) {
 }
 
 /*
- * Runs one repetition. Sets SECONDS[0] to the time until the last rank's end, and SECONDS[1] to the
- * time of the slowest rank's work.
+ * Runs one repetition. Sets SECONDS[0] to the longest time that a rank takes from the barrier to
+ * its end of the operation, and SECONDS[1] to the longest time that a rank works.
  */
 static bool run_repetition(bench *b, manner how, double seconds[2]) {
     flight f = {.manner = how, .request = {.mpi = MPI_REQUEST_NULL}};
@@ -147,7 +147,7 @@ static bool run_repetition(bench *b, manner how, double seconds[2]) {
     return app_agree_most(&problem, seconds, 2, b->comm);
 }
 
-/* Measures the medians of all repetitions of HOW. */
+/* Sets MEDIANS to the medians, over all repetitions, of what run_repetition measures for HOW. */
 static bool measure_manner(bench *b, manner how, double medians[2]) {
     int reps = b->options->reps;
     double *totals = calloc(2 * (size_t)reps, sizeof *totals), *works = totals + reps, one[2];
@@ -213,8 +213,8 @@ static void measure_all(bench *b, FILE *json) {
     }
 }
 
-/* Makes a communicator used by libcoll, with a progress thread if THREADED. Returns MPI_COMM_NULL
- * if THREADED and MPI does not provide MPI_THREAD_MULTIPLE. */
+/* Duplicates MPI_COMM_WORLD and lets libcoll set up the duplicate, with a progress thread if
+ * THREADED. Returns MPI_COMM_NULL if THREADED and MPI does not provide MPI_THREAD_MULTIPLE. */
 static MPI_Comm make_comm(bool threaded) {
     MPI_Comm comm = MPI_COMM_NULL;
     int level, number = 0;

@@ -189,8 +189,8 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
 }
 
 /*
- * Before contenders are given up, a shorter best time is raised to this time (s): one sample of a
- * shorter run is mostly noise.
+ * When contenders are given up, the best time is taken to be at least this long (s), since one
+ * sample of a shorter run is mostly noise.
  */
 static const double cheap = 10e-3;
 

@@ -23,9 +23,9 @@ typedef struct bench_settings {
                           share of their values */
     double hopeless;   /* a rival this many times slower than the best rival isn't repeated; 0: all
                           are repeated */
-    double give_up;    /* a contender among libcoll's algorithms, except auto, and the library's
-                          default that is this many times slower than the fastest of them isn't
-                          repeated; 0: all are repeated */
+    double give_up;    /* an algorithm of libcoll other than auto, or the MPI library's default,
+                          isn't repeated if it is this many times slower than the fastest of these;
+                          0: all are repeated */
     bool verify;       /* check the received data after every run */
     const char *drops; /* command that prints the number of packets dropped so far; or NULL */
 } bench_settings;

@@ -17,9 +17,10 @@ static size_t element_of(const operation *op) {
 }
 
 /*
- * Returns the number of elements that go from one rank to another in an uneven operation. One rank
- * other than the root has half of all data to or from the root, and the other ranks share the rest.
- * If both input and output are blocks, the number is alternately half a block and one and a half.
+ * Returns the number of elements that go from one rank to another in an uneven operation whose
+ * average block has EVEN elements. One rank other than the root has half of all data to or from the
+ * root, and the other ranks share the rest. If both input and output are blocks, the number is
+ * alternately half a block and one and a half.
  */
 static size_t uneven_amount(const operation_run *run, size_t even, int from, int to) {
     const operation *op = run->operation;

@@ -69,7 +69,10 @@ typedef struct operation_part {
     int *ints; /* sizes, then places, as MPI's int arrays */
 } operation_part;
 
-/* A call at one rank. BYTES is the size in the table. */
+/*
+ * A call at one rank. BYTES is the size of each rank's data or, in operations with blocks, of one
+ * block; in uneven operations, of an average block.
+ */
 struct operation_run {
     const operation *operation;
     int rank, ranks, root;
@@ -92,7 +95,10 @@ const char *operation_name(int index);
 /* Returns BYTES rounded up to whole elements of OP; 0 if OP has no data. */
 size_t operation_rounded(const operation *op, size_t bytes);
 
-/* Returns the bytes that the busiest host must at least send or receive in a call of OP. */
+/*
+ * Returns the bytes that the busiest host must send or receive in a call of OP, if each host has
+ * one rank. BYTES is as in operation_run.
+ */
 size_t operation_moved(const operation *op, size_t bytes, int ranks, int root);
 
 /*

@@ -28,7 +28,7 @@ overlap_machine overlap_calibrate(void);
 
 /*
  * Computes for STEPS steps; compilers can't remove this work, and it neither reads the clock nor
- * uses memory.
+ * uses more memory than one variable.
  */
 void overlap_compute(double steps);
 
@@ -55,9 +55,9 @@ typedef int dcp_job_work(MPI_Comm app, void *context);
 
 /*
  * Starts DCPs according to SPEC (COLL_DCP's syntax) and runs WORK on the other ranks. If SPEC is
- * NULL, runs WORK on all ranks, without DCPs. If WORK is NULL, only checks SPEC. Collective over
- * MPI_COMM_WORLD. Ends PROGRAM with one line if SPEC is refused, or on any other error, since other
- * ranks would wait for the failed rank.
+ * NULL, runs WORK on all ranks, without DCPs. If WORK is NULL, only starts and stops the DCPs,
+ * which checks SPEC. Collective over MPI_COMM_WORLD. Ends PROGRAM with one line if SPEC is refused,
+ * or on any other error, since other ranks would wait for the failed rank.
  */
 void dcp_job_run(const char *program, const char *spec, dcp_job_work *work, void *context);
 

@@ -91,7 +91,7 @@ int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
     int code = MPI_SUCCESS;
 #ifdef HAVE_MPI_T_INIT_THREAD
     int level, provided;
-    code = MPI_Query_thread(&level); /* Open MPI makes this level that of the process */
+    code = MPI_Query_thread(&level); /* Open MPI's MPI_T_init_thread sets it for the process */
     if (code == MPI_SUCCESS)
         code = MPI_T_init_thread(level, &provided);
     if (code != MPI_SUCCESS)

@@ -155,7 +155,7 @@ static int test_all(doctor *d) {
 
 /* --- The output --- */
 
-/* Returns the median speed of the hosts' first ranks in the first try; 1 without memory. */
+/* Returns the median speed of the hosts' first ranks in the first try; 1 if memory is short. */
 static double median_speed(const doctor_job *job) {
     double *values = malloc((size_t)job->hosts * sizeof *values);
     for (int host = 0; values && host < job->hosts; host++)

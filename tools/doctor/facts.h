@@ -17,13 +17,13 @@ typedef struct doctor_interface {
     int connections; /* number of this process's TCP connections over it to other hosts */
     bool running;    /* it has a link */
     bool bridge;     /* for containers or virtual machines of this host */
-    uint64_t errors; /* packets lost here for errors */
+    uint64_t errors; /* packets that it has lost because of errors */
 } doctor_interface;
 
-/* Sent as it is in memory: all hosts have the same kind of processor. */
+/* Sent as it is in memory, so all hosts must have the same kind of processor. */
 typedef struct doctor_facts {
     char host[DOCTOR_NAME];
-    char loopback[16];                 /* 127.x.x.x if the host's own name means that, or "" */
+    char loopback[16];                 /* the address of HOST if it is 127.x.x.x, or "" */
     uint64_t cores[DOCTOR_CORE_WORDS]; /* one bit for each core that this rank may use */
     double limit;                      /* processors that control groups grant; 0: no limit */
     double speed[DOCTOR_TRIES];        /* of a fixed computation: steps in a second on a core */

@@ -5,7 +5,7 @@
 
 #include "tools/doctor/network_test.h"
 
-/* What is wrong. The first kinds may be the cause of the later kinds. */
+/* What is wrong. Each kind may be the cause of the kinds after it. */
 typedef enum doctor_kind {
     DOCTOR_SHARED_CORE,
     DOCTOR_FEW_CORES,
@@ -43,7 +43,7 @@ typedef struct doctor_job {
     const int *first;          /* by host: its lowest rank */
     const int *rack_of;        /* by rank; NULL: unknown */
     bool racks_measured;       /* by libcoll; else named by a file or by Slurm */
-    const doctor_pair *pairs;  /* measured at the same time */
+    const doctor_pair *pairs;  /* measured while all hosts measure */
     int pair_count;
 } doctor_job;
 

@@ -83,7 +83,7 @@ static void add_finding_of_few(odd_hosts *odd, doctor_kind kind, bool certain, c
     add_finding(odd, kind, certain, remedy, found);
 }
 
-/* Returns whether FOUND has one of the first kinds, up to LAST, about HOST. */
+/* Returns whether FOUND has a finding of one of the kinds up to LAST that names HOST first. */
 static bool is_explained(const doctor_findings *found, int host, doctor_kind last) {
     for (int i = 0; i < found->count; i++)
         if (found->of[i].host == host && found->of[i].kind <= last)

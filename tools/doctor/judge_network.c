@@ -106,7 +106,7 @@ double doctor_host_ahead(const doctor_job *job, int host) {
 
 /* --- Suspects --- */
 
-/* The median host's values. */
+/* For each quantity, the median of the hosts' values; 0 if none is known. */
 typedef struct usual_values {
     double of[QUANTITIES];
 } usual_values;

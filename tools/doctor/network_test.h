@@ -23,13 +23,14 @@ int doctor_network_test(doctor_network *network);
 
 /*
  * Measures the pairs in WANTED again, one after the other, while nothing else is sent. Does this
- * REPEATS times: PAIRS[r * COUNT_OF_WANTED + w] of rank 0 is pair W in repeat R. Collective; all
+ * REPEATS times: PAIRS[R * COUNT_OF_WANTED + W] of rank 0 is pair W in repeat R. Collective; all
  * ranks pass the same WANTED.
  */
 int doctor_network_test_alone(doctor_network *network, const int wanted[][2], int count_of_wanted,
                               int repeats);
 
-/* Returns with whom HOST of HOSTS measures in round NTH; HOST itself: with nobody. */
+/* Returns the host with which HOST, one of HOSTS hosts, measures in round NTH, or HOST itself if it
+ * measures with none. */
 int doctor_network_partner(int host, int hosts, int nth);
 
 #endif

@@ -21,7 +21,10 @@ typedef struct call_svg_input {
     MPI_Comm comm;
 } call_svg_input;
 
-/* Draws the call, which RANKS ranks make, to STREAM. The caller checks STREAM for errors. */
+/*
+ * Draws the call, which RANKS ranks make, to STREAM. Returns false, with a text in PROBLEM, if
+ * memory is short or the call can't be simulated. The caller checks STREAM for errors.
+ */
 bool call_svg_draw(const call_svg_input *input, int ranks, FILE *stream, app_problem *problem);
 
 #endif

@@ -42,8 +42,8 @@ enum { MOST_CANDIDATES = 64 };
 
 typedef struct command {
     app_words words;
-    bool algorithms;       /* list the algorithms of OPERATION with their parameters; NULL: of all
-                              operations */
+    bool algorithms;       /* list the algorithms of OPERATION, or of all operations if it is
+                              NULL, with their parameters */
     const char *operation; /* the operation to explain or list; NULL without ALGORITHMS: show what
                               the library found */
     uint64_t bytes;
@@ -328,7 +328,10 @@ static void print_price_of_reproducibility(const COLL_Candidate candidates[], in
                chosen->predicted / fastest->otherwise);
 }
 
-/* Returns the number of events to simulate; jobs of few ranks simulate enough themselves. */
+/*
+ * Returns the number of events to simulate in addition to libcoll's own estimate, which by default
+ * is precise enough if ranks are few.
+ */
 static int events_of(const command *options, int ranks) {
     enum { FEW = 4096, EVENTS = 2000000 };
     return options->events >= 0 ? options->events : ranks > FEW ? EVENTS : 0;

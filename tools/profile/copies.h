@@ -13,7 +13,7 @@ extern const double copies_size[COPIES_SIZES];
 
 /*
  * Sets SECONDS to the time of one copy, by source and destination, at each size: the minimum of
- * several medians. Takes about 0.2 s. Returns false without memory.
+ * several medians. Takes about 0.2 s. Returns false if memory is short.
  */
 bool copies_measure(double seconds[COLL_COPIES][COPIES_SIZES]);
 

@@ -6,12 +6,12 @@
 #include <coll_tools.h>
 
 /*
- * Fits CURVE to COUNT (at least 1) points of ascending BYTES. First makes SECONDS nondecreasing:
- * neighbours that fall are replaced with their mean (isotonic regression). The first and the last
- * point become knots. Then the point with the largest relative error becomes a knot, again and
- * again, until that error is at most 1 % or there are COLL_KNOTS knots. SECONDS are a part of times
- * that take BESIDES seconds more: a relative error is |SECONDS - fitted| / (fitted + BESIDES).
- * CURVE->error is the mean of the relative errors of all points.
+ * Fits CURVE to COUNT (at least 1) points of ascending BYTES. First makes a copy of SECONDS
+ * nondecreasing: replaces neighbours that fall with their mean (isotonic regression). The first and
+ * the last point become knots. Then the point with the largest relative error becomes a knot, again
+ * and again, until that error is at most 1 % or there are COLL_KNOTS knots. SECONDS are a part of
+ * times that take BESIDES seconds more: a relative error is |SECONDS - fitted| / (fitted +
+ * BESIDES). CURVE->error is the mean of the relative errors of all points.
  */
 void fit_curve(int count, const double bytes[], const double seconds[], double besides,
                COLL_Curve *curve);

@@ -13,8 +13,8 @@
 static const double FAR = 1 << 30;
 
 /*
- * Concurrent streams share a limit if their total rate is less than this share of the rate that
- * each would have alone, times their number.
+ * Concurrent streams share a limit if their total rate is less than this share of their number
+ * times the rate of a single stream.
  */
 static const double LIMITED_SHARE = 0.8;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimates BL, the bytes that a switch can buffer before the port of one host. Several hosts flood
- * one host with longer and longer bursts of UDP datagrams. If k bytes are sent in all, the share D
- * / A + B / k arrives (Tam and Wang, eq. 4): A is the arrival rate at the switch, D the departure
+ * one host with longer and longer bursts of UDP datagrams. If k bytes are sent in all, the share
+ * D/A + B/k arrives (Tam and Wang, eq. 4): A is the arrival rate at the switch, D the departure
  * rate, and B the size of the buffer.
  */
 #ifndef COLL_TOOLS_PROFILE_FLOOD_H

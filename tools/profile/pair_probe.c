@@ -46,8 +46,8 @@ typedef struct demand {
 
 /*
  * A round takes as many samples of a figure at a size as fit into this time, but at least one and
- * at most MOST_SAMPLES; it takes one of PROBE_ARRIVAL, of PROBE_GAP, and in the first round of
- * PROBE_MESSAGE; s.
+ * at most MOST_SAMPLES. It takes only one sample of PROBE_ARRIVAL and of PROBE_GAP; the first round
+ * takes only one of PROBE_MESSAGE, too; s.
  */
 static const double BATCH = 2e-3;
 
@@ -160,7 +160,7 @@ static int sample_receive(const link *l, int bytes, double trip, double *seconds
     return code == MPI_SUCCESS ? finish_and_time_tests(&request, trip, seconds) : code;
 }
 
-/* Computes for STEPS steps without using memory, and returns the seconds. */
+/* Computes for STEPS steps, using no memory but one variable, and returns the seconds. */
 static double compute(long steps) {
     volatile unsigned state = 1;
     double start = MPI_Wtime();
@@ -185,7 +185,7 @@ static int sample_arrival(const link *l, int bytes, double trip, double *seconds
 
 /*
  * Sends or receives COUNT messages of BYTES with a window of them under way. Sets *QUARTER and
- * *LAST to the dates (of MPI_Wtime) when message number COUNT / 4 and the last one were complete.
+ * *LAST to the times (of MPI_Wtime) when message number COUNT / 4 and the last one were complete.
  */
 static int stream_messages(const link *l, int bytes, int count, bool send, double *quarter,
                            double *last) {

@@ -71,7 +71,7 @@ static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, in
 
 /*
  * Chooses at most MOST pairs, spread over the machine. Messages of a pair are of exactly
- * LEVEL, and no rank is in two pairs. Returns the number of pairs, or -1 without memory.
+ * LEVEL, and no rank is in two pairs. Returns the number of pairs, or -1 if memory is short.
  */
 static int choose_pairs(const COLL_Place places[], int ranks, COLL_Level level, int most,
                         rank_pair pairs[]) {

@@ -34,7 +34,7 @@ typedef struct survey_level {
     double crowd_message[SURVEY_CROWDS]; /* s: half a round trip of a byte; median of the pairs */
     double crowd_rate[SURVEY_CROWDS];    /* bytes/s: the sum of all pairs */
 
-    /* Results of relays, converging streams and floods, which need at least 2 senders. */
+    /* Ranks and results of relays, converging streams and floods, which need 2 senders or more. */
     int receiver, senders;
     int sender[CROWD_SENDERS];
     double relay;            /* s: what each further rank adds to a chain; 0: not measured */
@@ -69,8 +69,8 @@ void survey_free(survey *s);
 /*
  * Chooses at most MOST pairs of the RANKS ranks. Messages of a pair are of exactly LEVEL, and no
  * rank is in two pairs. About as many streams leave each site, rack or node as enter it, so that
- * its shared links are equally busy in both directions. Returns the number of pairs, or -1 without
- * memory.
+ * its shared links are equally busy in both directions. Returns the number of pairs, or -1 if
+ * memory is short.
  */
 int survey_streams(const COLL_Place places[], int ranks, COLL_Level level, int most,
                    rank_pair pairs[]);
