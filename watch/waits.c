@@ -55,13 +55,18 @@ static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, 
     }
     /*
      * Which communicators the lost ranks belong to is unknown. But if as many members of COMM are
-     * unknown as there are lost ranks, these members are taken to be the lost ranks.
+     * unknown as there are lost ranks, these members are taken to be the lost ranks, unless they
+     * may be ranks that have not answered.
      */
     int lost = 0;
-    for (int other = 0; other < v->ranks; other++)
+    bool silent = false;
+    for (int other = 0; other < v->ranks; other++) {
+        const unsigned fate = v->states[other].fate;
         lost += v->conditions[other] == WATCH_LOST;
-    for (int other = 0; other < v->ranks && (comm == WATCH_WORLD || size - known == lost);
-         other++) {
+        silent = silent || fate == WATCH_SILENT || fate == WATCH_NO_FILE;
+    }
+    const bool members = comm == WATCH_WORLD || (size - known == lost && !silent);
+    for (int other = 0; other < v->ranks && members; other++) {
         if (v->conditions[other] != WATCH_LOST)
             continue;
         note_wait(v, rank, other, WATCH_SURELY);

@@ -169,6 +169,24 @@ START_TEST(one_that_computes) {
 }
 END_TEST
 
+/* Rank 2, of which nothing is known, may be the third member of the communicator, or rank 3. */
+START_TEST(a_member_that_is_silent) {
+    for (int rank = 0; rank < 2; rank++) {
+        in_collective(rank, "MPI_Barrier", SOLVER, 5);
+        comms[rank][1].size = 3;
+    }
+    for (int rank = 2; rank < RANKS; rank++)
+        states[rank].head.comms = 0;
+    states[2].fate = WATCH_SILENT;
+    states[3].fate = WATCH_GONE;
+    judge();
+    ck_assert(!watch_diagnosis_hangs(&diagnosis));
+    states[2].fate = WATCH_ANSWERS; /* is no member */
+    judge();
+    ck_assert(watch_diagnosis_hangs(&diagnosis));
+}
+END_TEST
+
 START_TEST(all_have_come) {
     for (int rank = 0; rank < RANKS; rank++)
         in_collective(rank, "MPI_Alltoall", SOLVER, 5);
@@ -463,6 +481,7 @@ int main(void) {
     tcase_add_test(cases, data_that_may_be_the_same);
     tcase_add_test(cases, uncertain_communicators);
     tcase_add_test(cases, one_that_computes);
+    tcase_add_test(cases, a_member_that_is_silent);
     tcase_add_test(cases, all_have_come);
     tcase_add_test(cases, calls_that_are_young);
     tcase_add_test(cases, cycle_over_communicators);
