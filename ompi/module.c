@@ -231,9 +231,10 @@ static void start_report(void) {
     LIBCOLL_OPERATIONS(NUMBER_OF)
 #undef NUMBER_OF
     const char *record = getenv("COLL_RECORD");
+    if (record && !*record)
+        record = NULL;
     libcoll_enter();
-    const int code =
-        COLL_Report_start(libcoll_first_word()->reports, record && *record ? record : NULL);
+    const int code = COLL_Report_start(libcoll_first_word()->reports, record);
     libcoll_leave();
     libcoll_reports = code == MPI_SUCCESS;
     if (libcoll_reports && libcoll_first_word()->reports)
