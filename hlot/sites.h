@@ -43,8 +43,9 @@ int hlot_sites_children(const coll_plan_args *args);
 coll_plan_size hlot_sites_size(const coll_plan_args *args);
 
 /*
- * Opens a plan that is complete within the sites. On a site's first rank, which has no parent yet,
- * also sets FIRST to the first ranks of all sites.
+ * Opens a plan that has each rank's parent and children in its own site, and none in other sites
+ * yet. On a site's first rank, which has no parent yet, also sets FIRST to the first ranks of all
+ * sites.
  */
 coll_trees *hlot_sites_open(const coll_plan_args *args, coll_plan_size size, void *memory,
                             int first[]);

@@ -2,10 +2,10 @@
 /*
  * collective OPERATION SPEC BYTES [REPEATS]: makes REPEATS calls (default 1) of OPERATION
  * ("allgather") in a row, with libcoll's algorithm SPEC ("ring"), or with the MPI library if SPEC
- * is "mpi". The root is rank 0. Prints the simulated seconds of one call until the last rank has
- * finished it, and libcoll's choice if SPEC is "auto" (except for alltoallvs). With VERIFY in the
- * environment it first compares the results with the MPI library's, which only works if ranks don't
- * share buffers.
+ * is "mpi". The root is rank 0. Prints the simulated seconds from the common start until the
+ * last rank has finished all calls, divided by REPEATS, and libcoll's choice if SPEC is "auto"
+ * (except for alltoallvs). With VERIFY in the environment it first compares the results with the
+ * MPI library's, which only works if ranks don't share buffers.
  *
  * BYTES is the total size. Operations with blocks divide BYTES into a block for each rank, of at
  * least one byte. In an alltoallv a rank sends at most such a block to each other rank; in a

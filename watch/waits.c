@@ -54,9 +54,9 @@ static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, 
         }
     }
     /*
-     * Which communicators the lost ranks belong to is unknown. But if as many members of COMM are
-     * unknown as there are lost ranks, these members are taken to be the lost ranks, unless they
-     * may be ranks that have not answered.
+     * Which communicators the lost ranks belong to is unknown. But if all other ranks have
+     * answered, and as many members of COMM are unknown as ranks are lost, these members are taken
+     * to be the lost ranks.
      */
     int lost = 0;
     bool silent = false;

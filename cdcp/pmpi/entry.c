@@ -328,9 +328,9 @@ static int begin_libcoll(void) {
 
 /*
  * Returns whether libcoll's progress thread is to run, which needs MPI_THREAD_MULTIPLE. It is the
- * default if libcoll runs collectives of the program: a rank that waits inside the MPI library, as
- * in MPI_Comm_split, advances nonblocking collectives in no other way, and other ranks may wait for
- * such a collective.
+ * default if libcoll runs collectives of the program. Without the thread, a rank that waits inside
+ * the MPI library, as in MPI_Comm_split, would not advance its nonblocking collectives, for which
+ * other ranks may wait.
  */
 static bool wants_thread(void) {
     if (!is_routed())

@@ -20,7 +20,7 @@ void popcg_report_begin(const struct ocean *ocean, const struct basin *basin);
 bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
                       const struct solve *solve, FILE *json, app_problem *problem);
 
-/* Prints the range of the surface, from LOWEST to HIGHEST in metres. */
+/* Prints the range of the surface height at rank 0. LOWEST and HIGHEST are in metres. */
 void popcg_report_end(const struct ocean *ocean, double lowest, double highest);
 
 /*

@@ -10,7 +10,7 @@
 /* The work on each block. */
 typedef struct km_block_job {
     const km_kernel *kernel;
-    size_t groups; /* of a packed point */
+    size_t groups; /* of dimensions, in a packed point */
     size_t bytes; /* the most that the packed points of a block take, unless one panel takes more */
     const void *context;
     /*

@@ -289,7 +289,8 @@ static void prepare_rest(km_projection *projection, const axes_search *space, sq
 
 /*
  * Returns the scale at which the largest absolute value in the sketches of the sample becomes
- * WIDEST. The rows of A are the axes multiplied by FACTOR.
+ * WIDEST. The rows of A (projection.h) are the axes multiplied by FACTOR,
+ * and the sample is projected onto the axes themselves.
  */
 static float fit_scale(axes_search *space, float factor) {
     float largest = 1;

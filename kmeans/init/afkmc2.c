@@ -176,7 +176,7 @@ static bool measure_candidates(const afkmc2_job *run, size_t count, const uint8_
     return !code || app_refuse(problem, "candidates can't be compared: %s", strerror(code));
 }
 
-/* Returns d of a candidate. */
+/* Returns the squared distance of a candidate from the nearest centroid so far. */
 static double distance_of(const afkmc2_job *run, size_t candidate) {
     uint32_t distance2 = run->nearest2[candidate];
     return run->points->real.used ? km_real_value(distance2) : (double)distance2;

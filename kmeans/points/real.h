@@ -30,7 +30,7 @@ typedef struct km_real {
     double scale;
     double *offsets; /* offset of each column */
     double *units;   /* for each column: units of a sum that make up a stored feature of 1 */
-    int bits;        /* bits of a stored feature's summand, and of its remainder */
+    int bits;        /* bits of a stored feature in its sum, and of the remainder in a second sum */
 } km_real;
 
 /*

@@ -105,7 +105,8 @@ static next_state report_failure(const char *path, const char *why, app_problem 
     return NEXT_FAILED;
 }
 
-/* Opens the file, which is of FORMAT. */
+/* Prepares SET to read the file at PATH, which is of FORMAT. Fails if this build can't decode it.
+ */
 static next_state begin_file(image_set *set, const image_format *format, const char *path,
                              app_problem *problem) {
     if (format->refusal)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The dense patches of a set of images, one after another: in the order of image, row and column.
- * All verbs visit the patches in this order, so row i of a features file is patch i of the same
- * images.
+ * The verbs that cut patches visit them in this order, so row i of a features file is patch i of
+ * the same images.
  */
 #ifndef COLL_KMEANS_WORDS_PATCHES_H
 #define COLL_KMEANS_WORDS_PATCHES_H

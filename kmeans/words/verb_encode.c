@@ -70,7 +70,8 @@ typedef struct encoder {
     struct text text; /* lines of the block */
 } encoder;
 
-/* Reads K words of float32, row by row, into planes. */
+/* Reads K words, rows of SIZE float32 features, from TABLE, and stores them in ROWS as planes of
+ * fixed-point numbers (kmeans/points/fixed_point.h). */
 static bool read_fixed_point(struct table *table, uint64_t k, size_t size, uint8_t *rows,
                              app_problem *problem) {
     float *row = malloc(size * sizeof *row);

@@ -19,7 +19,7 @@ typedef struct coll_operation_info {
 
     bool rootless;      /* it has no root */
     bool reduces;       /* with an MPI_Op */
-    bool uneven;        /* sizes may differ by rank in every call */
+    bool uneven;        /* sizes may differ by rank, although no MPI call gives counts */
     bool errors_agreed; /* after an error no messages are under way, unless the algorithm has marked
                            the communicator broken */
     bool neighbors;     /* between the neighbours of a topology: blocks are numbered by edge */

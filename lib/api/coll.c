@@ -103,9 +103,9 @@ static const coll_comm *can_go_directly(coll_operation operation, const coll_use
 /*
  * Returns COMM's state if a broadcast or a gather, whose native algorithm passes bytes
  * (lib/bcast/native.c), can take the fast path, else NULL. Sets *BYTES to the size of this rank's
- * data. The data, in a gather that of all ranks, must fit the communicator's scratch memory, whose
- * size is the same on all ranks, and must not exceed COLL_NATIVE_MOST bytes, so that one native
- * call moves it. Empty calls don't take the fast path, since they send nothing.
+ * data. The data (in a gather, the data of all ranks) must fit the communicator's scratch memory,
+ * whose size is the same on all ranks. It must not exceed COLL_NATIVE_MOST bytes, so that one
+ * native call moves it. Empty calls don't take the fast path, since they send nothing.
  */
 static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation, MPI_Comm comm,
                                                         MPI_Count count, MPI_Datatype type,

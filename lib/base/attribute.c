@@ -14,8 +14,8 @@ int coll_attribute_delete(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)extra;
     coll_attribute *attribute = value;
     /*
-     * If not alone, a call that frees COMM still holds the attribute and will end the data, or has
-     * ended the data already.
+     * If this is not the only holder, a call that frees COMM holds the attribute, too, and ends the
+     * data or has ended it.
      */
     const bool alone = atomic_load(&attribute->holders) == 1 && !attribute->ended;
     const int code = alone ? attribute->end(attribute) : MPI_SUCCESS;

@@ -60,7 +60,7 @@ typedef struct coll_call_args {
     bool own_opened;                 /* this call must close OWN, which it opened for itself */
     const coll_reduction *reduction; /* HOW; NULL if the operation does not reduce */
     coll_reduction how;
-    MPI_Aint *places; /* displacements of a reduce_scatter's blocks or of those in COPY; or NULL */
+    MPI_Aint *places; /* displacements of a reduce_scatter's blocks (if PACKS, in COPY); or NULL */
 
     /* In-place input that the results may overwrite: at each start COPIED bytes from LOWEST or, if
      * PACKS, all bytes of BLOCKS are copied to COPY, which is then the input. LOWEST is NULL if

@@ -57,9 +57,10 @@ typedef struct coll_intake {
     struct coll_source *senders; /* in the order in which the root asks them */
     int sender_count;
 
-    double share;       /* share of CREDIT's window and run that this gather uses */
-    size_t window, run; /* bytes: that share of CREDIT's window, which has grown, and of its run */
-    bool stalled;       /* a stream stalled: a packet was lost */
+    double share;  /* share of CREDIT's window and run that this gather uses */
+    size_t window; /* bytes; grows from that share of CREDIT's window to that share of WIDE */
+    size_t run;    /* bytes; that share of CREDIT's run */
+    bool stalled;  /* a stream stalled: a packet was lost */
 
     struct coll_lane *lanes;
     int lane_count;

@@ -17,8 +17,8 @@
  * MPICH, IJHPCA 2005.
  *
  * The other algorithms here use the trees of MPI libraries (lib/pattern/usualtree.h) for whole
- * messages, with the ranks in the order of their numbers. They represent the library's own
- * reduction when its time is predicted, and are in no table.
+ * messages, with the ranks in the order of their numbers. They represent the MPI
+ * library's own reduction when its time is predicted, and are not among libcoll's algorithms.
  *
  * Cost: for each level of the tree a message from each child.
  * Source: Open MPI 4.1, coll_base_reduce.c.

@@ -476,8 +476,8 @@ static int by_own_address(const void *a, const void *b) {
 }
 
 /* Sets FLOWS to what each host has sent to each other host. Returns the number of flows, one for
- * each ordered pair of hosts with a connection between them. The host that has an address is known
- * from a connection of its own. */
+ * each ordered pair of hosts with a connection between them. The host of a
+ * peer's address is the one that reports a connection with this address as its own. */
 static int list_flows(const gathering *all, coll_flow flows[]) {
     const int hosts = all->summary->hosts;
     const size_t senders = (size_t)all->sender_count;
@@ -523,8 +523,9 @@ static void find_link(gathering *all, const coll_report_group *whole) {
     free(rack_of);
 }
 
-/* Sets the latencies of PROFILE to those of the short messages with which the clocks were compared:
- * PROFILE's own latencies are rounded. */
+/* Sets the latencies of PROFILE, unless coll-profile has measured them, to the mean times of the
+ * short messages with which the clocks were compared. Those found when the job began are rounded.
+ */
 static void set_latencies(const gathering *all, const coll_topo *topo, coll_profile *profile) {
     double sum[COLL_LEVELS] = {0}, mean[COLL_LEVELS] = {0};
     int count[COLL_LEVELS] = {0};

@@ -6,9 +6,9 @@
  * of the farthest rack come first. The root's uplink is thus busy from the second block on, and the
  * blocks that stay within the rack are sent at the same time.
  *
- * Steps: p - 1 blocks, sent by the root one after the other. Bytes: all blocks but its own from the
- * root; over its uplink all blocks for other racks, and into each other rack its own blocks.
- * Memory: a window of segments.
+ * Steps: p - 1 blocks, sent by the root one after the other. Bytes: the root
+ * sends all blocks but its own; the uplink of its rack carries all blocks for other racks, and the
+ * uplink of another rack the blocks of that rack. Memory: a window of segments.
  */
 #include "config.h"
 

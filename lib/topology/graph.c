@@ -207,7 +207,8 @@ static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *b
     }
 }
 
-/* Adds one message of KIND for each edge of BUNDLE. */
+/* Adds to ALL, for KIND, a step and a block of the source and of the destination of each edge of
+ * BUNDLE. */
 static void add_linear_duties(const coll_graph *graph, const coll_edge_bundle *bundle, int kind,
                               duties all[]) {
     for (int i = bundle->first; i < bundle->first + bundle->count; i++) {

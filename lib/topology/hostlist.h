@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Most characters of a host name. */
+/* The maximum length of a host name, in characters. */
 enum { COLL_HOSTLIST_NAME = 255 };
 
 /*

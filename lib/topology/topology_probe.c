@@ -197,7 +197,8 @@ static int find_on_root(probe *s) {
     if (!able)
         s->report.end = COLL_TOPOLOGY_PROBE_UNABLE;
     s->row->count = 0;
-    for (int node = 1; node < s->nodes; node++) { /* after an error, too: they wait for it */
+    /* after an error, too: the other leaders wait for an empty row */
+    for (int node = 1; node < s->nodes; node++) {
         int code = send_row(s, s->leaders[node]);
         s->code = s->code == MPI_SUCCESS ? code : s->code;
     }

@@ -81,9 +81,9 @@ double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call
                          const coll_values *values, const coll_profile *network);
 
 /*
- * Returns whether all calls on a communicator of TOPO use the MPI library's own algorithm: the user
- * has asked for no other, and all ranks are on one node, where the library's use of shared memory
- * is hard to beat.
+ * Returns whether calls on a communicator of TOPO use the MPI library's own algorithm if it can run
+ * them: the user has asked for no algorithm, and all ranks are on one node, where the library's use
+ * of shared memory is hard to beat.
  */
 bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 
