@@ -201,17 +201,20 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
     const coll_graph *graph = NULL;
     const bool neighbors = coll_operations[operation].neighbors;
     /* If the MPI library runs all calls, other ranks may be on the fast path. So this rank doesn't
-     * gather the graph, which is collective, and calls the MPI library in any case, as they do. */
-    if (neighbors && !coll_state_always_native(state, operation)) {
+     * gather the graph, which is collective, and runs the call without the graph if it has no
+     * memory for it. It also calls the MPI library if the call is empty, as they do. */
+    const bool native = neighbors && coll_state_always_native(state, operation);
+    if (neighbors && !native)
         code = coll_graph_gather(own, &state->topo);
-        if (code == MPI_SUCCESS)
-            code = coll_graph_of(own, &state->topo, &graph);
+    if (neighbors && code == MPI_SUCCESS) {
+        const int found = coll_graph_of(own, &state->topo, &graph);
+        code = native ? MPI_SUCCESS : found;
     }
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     coll_call_args args;
     code = coll_call_args_open(&args, operation, user, own, graph);
-    if (code == MPI_SUCCESS && coll_call_args_is_local(&args))
+    if (code == MPI_SUCCESS && !native && coll_call_args_is_local(&args))
         coll_call_args_begin(&args);
     else if (code == MPI_SUCCESS)
         code = run_chosen(&args);
