@@ -539,7 +539,7 @@ static bool find_variance(call *run, double *variance) {
         return false;
     double each = km_points_objective(points, result.objective) /
                   ldexp((double)km_points_weight(points), -points->weight_bits);
-    if (points->real.unit) /* 2 - 2 m, as the centroid is the mean, of length m, scaled to 1 */
+    if (points->real.unit) /* 2 - 2 m for a mean of length m; the variance is 1 - m^2 */
         each -= each * each / 4;
     *variance = each / (double)points->dim;
     km_result_free(&result);

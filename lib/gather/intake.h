@@ -58,8 +58,8 @@ typedef struct coll_intake {
     int sender_count;
 
     double share;  /* share of CREDIT's window and run that this gather uses */
-    size_t window; /* bytes; grows from that share of CREDIT's window to that share of WIDE */
-    size_t run;    /* bytes; that share of CREDIT's run */
+    size_t window; /* bytes; grows from SHARE of CREDIT's window to SHARE of its WIDE */
+    size_t run;    /* bytes; SHARE of CREDIT's run */
     bool stalled;  /* a stream stalled: a packet was lost */
 
     struct coll_lane *lanes;

@@ -476,8 +476,8 @@ static int by_own_address(const void *a, const void *b) {
 }
 
 /* Sets FLOWS to what each host has sent to each other host. Returns the number of flows, one for
- * each ordered pair of hosts with a connection between them. The host of a
- * peer's address is the one that reports a connection with this address as its own. */
+ * each ordered pair of hosts with a connection between them. The host of a peer's
+ * address is the one that reports a connection with this address as its own. */
 static int list_flows(const gathering *all, coll_flow flows[]) {
     const int hosts = all->summary->hosts;
     const size_t senders = (size_t)all->sender_count;
