@@ -18,12 +18,15 @@ enum { PIECE = 8 << 10, FEWEST = 4, MOST = 256, GROWTH = 4 };
 /* Messages with times use TIMES_TAG, since messages with data are received from any source. */
 enum { TIMES_TAG = COLL_TAG_COLLECTIVE + 1 };
 
-/* Exchanges grow until the times of two successive exchanges differ by at least ENOUGH seconds plus
- * LATENCIES times the latency. If this difference is below NOISY, the least time of up to REPEATS
- * exchanges of each size counts; fewer are made if the two least times differ by at most ALIKE
- * times the difference. If the difference is then below half of the required one, TCP had been slow
- * at first, and exchanges grow further. */
-static const double ENOUGH = 4e-3, NOISY = 30e-3, ALIKE = 0.1;
+/*
+ * Exchanges grow until the times of two successive exchanges differ by at least ENOUGH seconds. TCP
+ * is slow at first: the first exchange of a size may take up to LATENCIES times the latency longer.
+ * So if the difference is below NOISY seconds plus these latencies, both sizes are exchanged again,
+ * up to REPEATS times each, and the least times count; without the first one if the latencies are
+ * more than BRIEF. A size is repeated less often if its two least times differ by at most ALIKE
+ * times the difference. If the difference is then below half of ENOUGH, exchanges grow further.
+ */
+static const double ENOUGH = 4e-3, NOISY = 30e-3, BRIEF = 1e-3, ALIKE = 0.1;
 enum { LATENCIES = 4, REPEATS = 3 };
 
 static const double MEDIAN = 0.5, UPPER_DECILE = 0.9;
@@ -42,7 +45,7 @@ typedef struct probe {
     double *usual;  /* the quantile QUANTILE of the hosts' times */
     int *first;     /* the first rank of each host */
     double quantile;
-    double enough; /* s */
+    double slow_start; /* s: how much longer the first exchange of a size may take */
 } probe;
 
 /* One host's part in an exchange. */
@@ -210,13 +213,13 @@ static int exchange(probe *p, const partners *whom, int bytes, double *seconds) 
     return code == MPI_SUCCESS ? code : (p->comm->broken = code);
 }
 
-/* Repeats an exchange that took *SECONDS, and sets *SECONDS to the least of up to REPEATS times,
- * the first one included. Ends when the two least times differ by at most CLOSE seconds. */
+/* Repeats an exchange up to REPEATS times, and sets *SECONDS to the least of these times and its
+ * value. Ends when the two least times differ by at most CLOSE seconds. */
 static int repeat_exchange(probe *p, const partners *whom, int bytes, double close,
                            double *seconds) {
     double other = INFINITY;
     int code = MPI_SUCCESS;
-    for (int i = 1; i < REPEATS && code == MPI_SUCCESS && other - *seconds > close; i++) {
+    for (int i = 0; i < REPEATS && code == MPI_SUCCESS && !(other - *seconds <= close); i++) {
         double again;
         code = exchange(p, whom, bytes, &again);
         other = fmin(other, fmax(*seconds, again));
@@ -226,11 +229,13 @@ static int repeat_exchange(probe *p, const partners *whom, int bytes, double clo
 }
 
 /* Repeats the exchanges of BYTES and of the previous size if their times, *AFTER and *BEFORE,
- * differ by less than NOISY. */
+ * may differ by noise or by TCP's slow start alone. */
 static int confirm(probe *p, const partners *whom, int bytes, double *before, double *after) {
     const double close = ALIKE * (*after - *before);
-    if (*after - *before >= NOISY)
+    if (*after - *before >= NOISY + p->slow_start)
         return MPI_SUCCESS;
+    if (p->slow_start > BRIEF)
+        *after = INFINITY;
     int code = repeat_exchange(p, whom, bytes, close, after);
     return code == MPI_SUCCESS ? repeat_exchange(p, whom, bytes / GROWTH, close, before) : code;
 }
@@ -246,10 +251,10 @@ static int measure(probe *p, const partners *whom, double *rate) {
         bytes *= GROWTH;
         code = exchange(p, whom, bytes, &after);
         const bool last = bytes >= MOST * PIECE;
-        if (code != MPI_SUCCESS || (!last && after - before < p->enough))
+        if (code != MPI_SUCCESS || (!last && after - before < ENOUGH))
             continue;
         code = confirm(p, whom, bytes, &before, &after);
-        if (last || after - before >= p->enough / 2)
+        if (last || after - before >= ENOUGH / 2)
             break;
     }
     const double least = 1e-6;
@@ -303,7 +308,7 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
                .topo = topo,
                .wait = comm->wait,
                .quantile = MEDIAN,
-               .enough = ENOUGH + LATENCIES * latency};
+               .slow_start = LATENCIES * latency};
     const size_t values_bytes = (size_t)topo->nodes * sizeof *p.values,
                  first_bytes = (size_t)topo->nodes * sizeof *p.first;
     void *scratch;

@@ -18,9 +18,9 @@ typedef struct coll_network_rates {
 
 /*
  * Measures RATES between the hosts of TOPO, COMM's topology: at least two hosts. LATENCY is the
- * approximate time of a message in seconds: the longer it is, the more bytes are needed to measure
- * a rate. Collective over COMM, on which nothing else is in flight. Errors: MPI_ERR_NO_MEM; and
- * errors of MPI and timeouts, after which COMM is broken.
+ * approximate time of a message in seconds, which tells for how long TCP may be slow at first.
+ * Collective over COMM, on which nothing else is in flight. Errors: MPI_ERR_NO_MEM; and errors of
+ * MPI and timeouts, after which COMM is broken.
  */
 int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
                        coll_network_rates *rates);
