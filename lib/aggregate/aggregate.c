@@ -95,29 +95,23 @@ static void set_segments(exchange *x, size_t most, const coll_values *values) {
 }
 
 /*
- * Allocates what the stages of CALL need. CALL->stats must not be NULL. A pool may get up to
- * MOST_PAIRS pairs; MOST_PAIRS is the same on all ranks. If a rank has no memory for the segments,
- * the first stage reports that to all ranks.
+ * Sets *X up for the stages of CALL. CALL->stats must not be NULL. A pool may get up to
+ * MOST_PAIRS pairs; MOST_PAIRS is the same on all ranks. If this rank has no memory for the
+ * segments, the first stage reports that to all ranks.
  */
-static int open_exchange(const coll_aggregate_call *call, size_t most_pairs,
-                         const coll_values *values, exchange **made) {
-    void *scratch;
-    int code = coll_comm_scratch(call->comm, sizeof **made, &scratch);
-    if (code != MPI_SUCCESS)
-        return code;
-    exchange *x = *made = scratch;
+static void open_exchange(exchange *x, const coll_aggregate_call *call, size_t most_pairs,
+                          const coll_values *values) {
     *x = (exchange){.call = *call};
     x->pair_bytes = coll_pool_pair_bytes(call->pool);
     set_segments(x, most_pairs, values);
     if (!coll_layout_create(call->shape->topo, &x->layout) || !create_buffers(x))
         x->error = MPI_ERR_NO_MEM;
-    return MPI_SUCCESS;
 }
 
 /*
- * Frees X, unless communication has failed, and returns CODE, the result of the last stage. If CODE
- * is MPI_SUCCESS, all ranks first agree on whether the last arrivals were merged everywhere; the
- * result of this agreement is then returned.
+ * Frees X's memory, unless communication has failed, and returns CODE, the result of the last
+ * stage. If CODE is MPI_SUCCESS, all ranks first agree on whether the last arrivals were merged
+ * everywhere; the result of this agreement is then returned.
  */
 static int close_exchange(exchange *x, int code) {
     if (code == MPI_SUCCESS)
@@ -369,14 +363,13 @@ static int run_stages(const coll_aggregate_call *call, size_t most_pairs,
     } stages[] = {{choice->local, &stats->local_seconds},
                   {choice->group_by, &stats->group_by_seconds},
                   {choice->gather, &stats->gather_seconds}};
-    exchange *x;
-    int code = open_exchange(call, most_pairs, values, &x);
-    if (code != MPI_SUCCESS)
-        return code;
+    exchange x;
+    int code = MPI_SUCCESS;
+    open_exchange(&x, call, most_pairs, values);
     for (size_t i = 0; i < sizeof stages / sizeof *stages && code == MPI_SUCCESS; i++)
         if (stages[i].route)
-            code = run_stage(x, stages[i].route, stages[i].seconds);
-    return close_exchange(x, code);
+            code = run_stage(&x, stages[i].route, stages[i].seconds);
+    return close_exchange(&x, code);
 }
 
 int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
