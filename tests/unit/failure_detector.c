@@ -78,10 +78,17 @@ static void check_blame(coll_diagnosis diagnosis, coll_fault fault, int who, int
     ck_assert_double_eq(diagnosis.seconds, seconds);
 }
 
+/* Opens the only detector of a test, at time 0. */
+static void open_detector(coll_failure_detector *watch) {
+    static coll_account memory[2 * RANKS];
+    ck_assert_uint_ge(sizeof memory, coll_failure_detector_bytes(RANKS));
+    coll_failure_detector_open(watch, memory, ROOT, RANKS, 0);
+}
+
 START_TEST(the_longest_silent_is_to_blame) {
     static const uint64_t some[RANKS] = {0, 9, 9, 9, 9};
     coll_failure_detector watch;
-    ck_assert(coll_failure_detector_create(&watch, ROOT, RANKS, 0));
+    open_detector(&watch);
     coll_diagnosis all = coll_failure_detector_diagnose(&watch, order, 0, 8, 1);
     check_blame(all, COLL_FAULT_SILENT, 0, -1, 3, 8);
     ck_assert(all.also[0] == 1 && all.also[1] == 3 && all.also[2] == 4);
@@ -94,7 +101,6 @@ START_TEST(the_longest_silent_is_to_blame) {
                 1, 4);
     check_blame(coll_failure_detector_diagnose(&watch, order, 0, 8, 3.5), COLL_FAULT_SILENT, 1, -1,
                 0, 4);
-    coll_failure_detector_free(&watch);
 }
 END_TEST
 
@@ -108,12 +114,11 @@ START_TEST(a_link_is_to_blame_where_the_last_advance_ends) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         coll_failure_detector watch;
-        ck_assert(coll_failure_detector_create(&watch, ROOT, RANKS, 0));
+        open_detector(&watch);
         all_report(&watch, 1, cases[i].passed, 3);
         watch.progress = 2;
         check_blame(coll_failure_detector_diagnose(&watch, order, 1, 4, 2), COLL_FAULT_STUCK,
                     cases[i].who, cases[i].from, 0, 2);
-        coll_failure_detector_free(&watch);
     }
 }
 END_TEST
@@ -122,20 +127,19 @@ END_TEST
 START_TEST(old_accounts_do_not_count) {
     static const uint64_t passed[RANKS] = {0, 5, 5, 5, 5};
     coll_failure_detector watch;
-    ck_assert(coll_failure_detector_create(&watch, ROOT, RANKS, 0));
+    open_detector(&watch);
     all_report(&watch, 1, passed, 1);
     coll_account old = {.epoch = 0, .passed = 8, .taken = 8};
     coll_failure_detector_report(&watch, 1, &old, 1);
     coll_failure_detector_report(&watch, 3, &old, 1);
     check_blame(coll_failure_detector_diagnose(&watch, order, 1, 2, 2), COLL_FAULT_STUCK, 1, 4, 0,
                 1);
-    coll_failure_detector_free(&watch);
 }
 END_TEST
 
 START_TEST(only_coming_further_is_progress) {
     coll_failure_detector watch;
-    ck_assert(coll_failure_detector_create(&watch, ROOT, RANKS, 0));
+    open_detector(&watch);
     coll_account account = {.epoch = 0, .passed = 0, .taken = 0};
     coll_failure_detector_report(&watch, 1, &account, 1);
     ck_assert_double_eq(watch.progress, 0);
@@ -147,14 +151,13 @@ START_TEST(only_coming_further_is_progress) {
     account.epoch++;
     coll_failure_detector_report(&watch, 1, &account, 4);
     ck_assert_double_eq(watch.progress, 4);
-    coll_failure_detector_free(&watch);
 }
 END_TEST
 
 START_TEST(a_try_stalls_without_progress_or_with_somebody_silent) {
     static const uint64_t some[RANKS] = {0, 1, 1, 1, 1};
     coll_failure_detector watch;
-    ck_assert(coll_failure_detector_create(&watch, ROOT, RANKS, 0));
+    open_detector(&watch);
     ck_assert(!coll_failure_detector_stalls(&watch, 2, 2));
     ck_assert(coll_failure_detector_stalls(&watch, 2.5, 2));
     all_report(&watch, 0, some, 2);
@@ -167,7 +170,6 @@ START_TEST(a_try_stalls_without_progress_or_with_somebody_silent) {
     ck_assert(
         !coll_failure_detector_stalls(&watch, 6.5, 2)); /* it has a full time-out in each attempt */
     ck_assert(coll_failure_detector_stalls(&watch, 7, 2));
-    coll_failure_detector_free(&watch);
 }
 END_TEST
 

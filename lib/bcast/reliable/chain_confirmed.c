@@ -462,12 +462,12 @@ static int complete_requests(rank_state *p) {
 /*
  * Returns the size of the state in bytes. The state is in the communicator's scratch memory,
  * because messages that are still in flight after an error may use it. The outboxes of later
- * attempts are allocated when these begin. A rank without memory for an outbox becomes silent, like
- * a rank that has failed.
+ * attempts are allocated when these begin.
  */
 static size_t scratch_bytes(const rank_state *p) {
     return coll_scratch_bytes(sizeof *p) + coll_ring_buffers_bytes(&p->buffers) +
-           coll_scratch_bytes((size_t)p->comm->ranks * sizeof *p->order);
+           coll_scratch_bytes((size_t)p->comm->ranks * sizeof *p->order) +
+           coll_scratch_bytes(coll_failure_detector_bytes(p->comm->ranks));
 }
 
 /* Copies PLANNED to SCRATCH, and creates its arrays there. */
@@ -478,6 +478,7 @@ static rank_state *place_in_scratch(const rank_state *planned, char *scratch) {
     coll_ring_buffers_furnish(&p->buffers, &scratch);
     p->order = coll_scratch_alloc(&scratch, bytes);
     memcpy(p->order, p->call->args.line->order, bytes);
+    coll_failure_detector_open(&p->detector, scratch, p->shape->root, p->comm->ranks, 0);
     return p;
 }
 
@@ -523,13 +524,9 @@ int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int win
     if (code != MPI_SUCCESS)
         return code;
     rank_state *p = place_in_scratch(&planned, scratch);
-    if (is_root(p) && !coll_failure_detector_create(&p->detector, comm->rank, comm->ranks, 0))
-        return coll_error(MPI_ERR_NO_MEM, "no memory to watch %d ranks", comm->ranks);
-
     code = run_protocol(p);
     if (code == MPI_SUCCESS)
         code = complete_requests(p);
-    coll_failure_detector_free(&p->detector);
     if (code == MPI_SUCCESS) {
         coll_ring_buffers_free(&p->buffers, p->epoch);
         return MPI_SUCCESS;

@@ -3,27 +3,23 @@
 
 #include "lib/bcast/reliable/failure_detector.h"
 
-#include "lib/base/reserve_alloc.h"
+#include <string.h>
 
-bool coll_failure_detector_create(coll_failure_detector *detector, int root, int ranks,
-                                  double now) {
-    *detector =
-        (coll_failure_detector){.root = root, .ranks = ranks, .begun = now, .progress = now};
-    detector->heard = coll_reserve_alloc((size_t)ranks * sizeof *detector->heard);
-    detector->accounts = coll_reserve_calloc((size_t)ranks, sizeof *detector->accounts);
-    if (!detector->heard || !detector->accounts) {
-        coll_failure_detector_free(detector);
-        return false;
-    }
-    for (int i = 0; i < ranks; i++)
-        detector->heard[i] = now;
-    return true;
+size_t coll_failure_detector_bytes(int ranks) {
+    return (size_t)ranks * (sizeof(coll_account) + sizeof(double));
 }
 
-void coll_failure_detector_free(coll_failure_detector *detector) {
-    coll_reserve_free(detector->heard);
-    coll_reserve_free(detector->accounts);
-    *detector = (coll_failure_detector){0};
+void coll_failure_detector_open(coll_failure_detector *detector, void *memory, int root, int ranks,
+                                double now) {
+    memset(memory, 0, coll_failure_detector_bytes(ranks));
+    *detector = (coll_failure_detector){.root = root,
+                                        .ranks = ranks,
+                                        .begun = now,
+                                        .progress = now,
+                                        .accounts = memory,
+                                        .heard = (double *)((coll_account *)memory + ranks)};
+    for (int i = 0; i < ranks; i++)
+        detector->heard[i] = now;
 }
 
 void coll_failure_detector_report(coll_failure_detector *detector, int rank,

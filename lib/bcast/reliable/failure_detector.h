@@ -27,12 +27,15 @@ typedef struct coll_failure_detector {
     coll_account *accounts; /* each rank's progress, as last reported */
 } coll_failure_detector;
 
+/* Returns the bytes of memory that a detector needs. */
+size_t coll_failure_detector_bytes(int ranks);
+
 /*
  * Creates the state at time NOW, when the first attempt begins; all ranks count as heard from.
- * Returns false if out of memory.
+ * MEMORY, aligned for any type, belongs to the caller.
  */
-bool coll_failure_detector_create(coll_failure_detector *detector, int root, int ranks, double now);
-void coll_failure_detector_free(coll_failure_detector *detector);
+void coll_failure_detector_open(coll_failure_detector *detector, void *memory, int root, int ranks,
+                                double now);
 
 /* Records that RANK's ACCOUNT arrived at time NOW. */
 void coll_failure_detector_report(coll_failure_detector *detector, int rank,
