@@ -11,6 +11,7 @@
 #include "lib/algorithm/operations.h"
 #include "lib/base/reserve_alloc.h"
 #include "lib/bcast/bcast.h"
+#include "lib/bcast/reliable/chain_confirmed.h"
 #include "lib/comm/setup.h"
 #include "lib/gather/gather.h"
 #include "lib/tuning/state.h"
@@ -319,6 +320,37 @@ START_TEST(broadcasts) {
 }
 END_TEST
 
+static void damage_first_attempt(int rank, uint32_t epoch, uint64_t index, char *bytes,
+                                 size_t length) {
+    (void)length;
+    if (rank == world_ranks - 1 && epoch == 0 && index == 0)
+        bytes[0] ^= 1;
+}
+
+/* A rank without memory for the second attempt fails the broadcast on all ranks, which leaves the
+ * communicator broken. */
+START_TEST(restarted_broadcasts) {
+    coll_chain_confirmed_tamper = damage_first_attempt;
+    for (int victim = 0; victim < world_ranks; victim++) {
+        int reached = 1;
+        for (int nth = 1; reached; nth++) {
+            bool right = false;
+            MPI_Comm comm = open_comm("bcast", &coll_bcast_chain, "chain:confirm=1");
+            allocation_countdown = world_rank == victim ? nth : 0;
+            int code = broadcast(comm, &right);
+            reached = world_rank == victim && allocation_countdown == 0;
+            allocation_countdown = 0;
+            PMPI_Allreduce(MPI_IN_PLACE, &reached, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+            harness_assert(code == MPI_SUCCESS ? right : harness_class(code) == MPI_ERR_NO_MEM,
+                           "%s (allocation %d of rank %d)",
+                           code == MPI_SUCCESS ? "wrong data" : harness_text(code), nth, victim);
+            MPI_Comm_free(&comm);
+        }
+    }
+    coll_chain_confirmed_tamper = NULL;
+}
+END_TEST
+
 /* The second operation needs more memory than a communicator has in reserve. */
 START_TEST(what_is_started) {
     static const char *const specs[] = {"two_tree", "chain:segment=1K,window=1024", "native"};
@@ -464,6 +496,7 @@ static Suite *memory(void) {
     TCase *tests = tcase_create("failing allocations");
     tcase_add_unchecked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, broadcasts);
+    tcase_add_test(tests, restarted_broadcasts);
     tcase_add_test(tests, gathers);
     tcase_add_test(tests, sums_and_exchanges);
     tcase_add_test(tests, what_is_started);

@@ -136,7 +136,8 @@ static int fail_broadcast(rank_state *p, const coll_diagnosis *diagnosis) {
 
 /* --- Epochs --- */
 
-/* Begins an epoch: finds this rank's neighbours in the line and allocates its outbox. */
+/* Begins an epoch: finds this rank's neighbours in the line and allocates its outbox. Without
+ * memory for that, the broadcast fails on all ranks. */
 static int enter_epoch(rank_state *p) {
     int i = 0;
     while (p->order[i] != p->comm->rank)
@@ -147,7 +148,9 @@ static int enter_epoch(rank_state *p) {
     p->spoiled = p->acknowledged = false;
     p->confirmations = 0;
     coll_failure_detector_begin(&p->detector, p->life.now);
-    return p->next < 0 ? MPI_SUCCESS : coll_ring_buffers_open(&p->buffers, p->epoch);
+    if (p->next < 0 || coll_ring_buffers_open(&p->buffers, p->epoch))
+        return MPI_SUCCESS;
+    return fail_broadcast(p, &(coll_diagnosis){.fault = COLL_FAULT_MEMORY, .who = p->comm->rank});
 }
 
 static coll_segment_header *outbox_message(const rank_state *p, size_t slot) {

@@ -42,6 +42,9 @@ int coll_diagnosis_error(const coll_diagnosis *diagnosis, const coll_topo *topo,
             "%s silent for %.1f s%s; see what keeps it, or raise COLL_TIMEOUT (seconds)", silent,
             diagnosis->seconds, tried);
     }
+    if (diagnosis->fault == COLL_FAULT_MEMORY)
+        return coll_error(MPI_ERR_NO_MEM, "rank %d on %s has no memory for another try%s",
+                          diagnosis->who, host, tried);
     if (diagnosis->fault == COLL_FAULT_STUCK)
         return coll_error(
             MPI_ERR_OTHER,

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 typedef enum coll_fault {
-    COLL_FAULT_SILENT, /* WHO sends nothing */
-    COLL_FAULT_STUCK,  /* all ranks are alive, but nothing arrives at WHO from FROM */
-    COLL_FAULT_CORRUPT /* SEGMENT from FROM was damaged when it arrived at WHO */
+    COLL_FAULT_SILENT,  /* WHO sends nothing */
+    COLL_FAULT_STUCK,   /* all ranks are alive, but nothing arrives at WHO from FROM */
+    COLL_FAULT_CORRUPT, /* SEGMENT from FROM was damaged when it arrived at WHO */
+    COLL_FAULT_MEMORY   /* WHO has no memory for another attempt */
 } coll_fault;
 
 enum { COLL_DIAGNOSIS_ALSO = 4 }; /* most ranks in ALSO */
@@ -33,8 +34,8 @@ typedef struct coll_diagnosis {
 int coll_diagnosis_suspect(const coll_diagnosis *diagnosis, int root);
 
 /*
- * Returns the error (MPI_ERR_OTHER) that names the ranks, their hosts and a remedy. TRIES is the
- * number of attempts so far.
+ * Returns the error (MPI_ERR_NO_MEM if memory is the reason, else MPI_ERR_OTHER) that names the
+ * ranks, their hosts and a remedy. TRIES is the number of attempts so far.
  */
 int coll_diagnosis_error(const coll_diagnosis *diagnosis, const coll_topo *topo, unsigned tries);
 

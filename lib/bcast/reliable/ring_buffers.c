@@ -4,7 +4,6 @@
 #include "lib/bcast/reliable/ring_buffers.h"
 
 #include "lib/base/comm.h"
-#include "lib/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +48,11 @@ void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **scratch) {
         buffers->requests[i] = MPI_REQUEST_NULL;
 }
 
-int coll_ring_buffers_open(coll_ring_buffers *buffers, uint32_t epoch) {
+bool coll_ring_buffers_open(coll_ring_buffers *buffers, uint32_t epoch) {
     char **box = &buffers->outboxes[epoch];
     if (!*box)
         *box = malloc(outbox_bytes(buffers));
-    return *box ? MPI_SUCCESS
-                : coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes",
-                             buffers->window, buffers->segment);
+    return *box;
 }
 
 void coll_ring_buffers_free(coll_ring_buffers *buffers, uint32_t last) {

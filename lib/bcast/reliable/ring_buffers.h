@@ -48,8 +48,8 @@ size_t coll_ring_buffers_bytes(const coll_ring_buffers *buffers);
  */
 void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **scratch);
 
-/* Allocates the outbox of EPOCH, if it does not exist. Error: MPI_ERR_NO_MEM. */
-int coll_ring_buffers_open(coll_ring_buffers *buffers, uint32_t epoch);
+/* Allocates the outbox of EPOCH, if it does not exist. Returns false if out of memory. */
+bool coll_ring_buffers_open(coll_ring_buffers *buffers, uint32_t epoch);
 
 /* Frees the outboxes of epochs 1 to LAST. */
 void coll_ring_buffers_free(coll_ring_buffers *buffers, uint32_t last);
