@@ -171,17 +171,21 @@ static int end(call *run, char *problem, size_t size) {
 /* Sets the weights of the points, if any rank has some. */
 static bool take_weights(call *run) {
     const double *weights = run->given->weights;
-    double any = weights && run->given->rows;
-    for (size_t i = 0; weights && i < run->given->rows; i++)
+    const size_t rows = run->given->rows;
+    double any[] = {weights && rows, rows && !weights}; /* weights; and positive weights */
+    for (size_t i = 0; weights && i < rows; i++) {
         if (!km_is_weight(weights[i]))
             refuse(run, "weight %zu (counted from 0) is %g; weights are finite numbers from 0 on",
                    i, weights[i]);
-    if (!app_agree_most(&run->problem, &any, 1, run->comm))
+        any[1] = fmax(any[1], weights[i] > 0);
+    }
+    if (!app_agree_most(&run->problem, any, 2, run->comm))
         return false;
-    if (!any || km_points_set_weights(&run->points, weights, "weights", run->comm, &run->problem))
-        return true;
-    run->wrong = true;
-    return false;
+    if (any[0] && !any[1])
+        refuse(run, "weights: all are 0; at least one must be positive");
+    return !run->problem.text[0] &&
+           (!any[0] ||
+            km_points_set_weights(&run->points, weights, "weights", run->comm, &run->problem));
 }
 
 /*
