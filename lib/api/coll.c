@@ -219,7 +219,7 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
     else if (code == MPI_SUCCESS)
         code = run_chosen(&args);
     coll_call_args_close(&args);
-    return coll_raise(comm, code);
+    return args.raised ? code : coll_raise(comm, code);
 }
 
 static int aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
@@ -253,11 +253,11 @@ int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stat
 
 static int run_blocking(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const coll_comm *direct = can_go_directly(operation, user, comm);
-    if (direct)
-        return coll_raise(
-            comm,
-            coll_native_run(operation, user, coll_call_args_comm(operation, direct), NULL, NULL));
-    return run_described(operation, user, comm);
+    if (!direct)
+        return run_described(operation, user, comm);
+    const MPI_Comm runs_on = coll_call_args_comm(operation, direct);
+    const int code = coll_native_run(operation, user, runs_on, NULL, NULL);
+    return runs_on == direct->user ? code : coll_raise(comm, code);
 }
 
 static int run_bcast(coll_operation operation, const coll_user *user, MPI_Comm comm) {

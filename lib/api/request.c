@@ -50,11 +50,12 @@ static int create_request(const coll_request_call *entry, MPI_Comm comm, coll_co
         code = coll_request_keep(request, code);
     else if (own && code == MPI_SUCCESS)
         code = coll_request_start(request);
+    const bool raised = !own || request->call.raised;
     if (code == MPI_SUCCESS)
         *handle = request;
     else
         coll_request_free(request);
-    return own ? coll_raise(comm, code) : code;
+    return raised ? code : coll_raise(comm, code);
 }
 
 int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *handle) {
@@ -116,8 +117,8 @@ int COLL_Start(COLL_Request *handle) {
     else if (!request->comm)
         code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the communicator of %s has been freed",
                           request->name);
-    else
-        code = start_recorded(request);
+    else if ((code = start_recorded(request)) != MPI_SUCCESS && request->call.raised)
+        return code;
     return coll_raise(owner_of(request), code);
 }
 

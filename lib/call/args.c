@@ -550,14 +550,17 @@ void coll_call_args_move_input(coll_call_args *call, char *copy) {
         call->input = coll_data_shifted(&call->input, offset, call->input.count, call->input.bytes);
 }
 
-static int run_natively(const coll_call_args *call) {
+static int run_natively(coll_call_args *call) {
     coll_comm *comm = call->comm;
     const MPI_Comm runs_on = coll_call_args_comm(call->operation, comm);
+    const bool as_mpi = coll_wait_as_mpi(&comm->wait);
     int *ints = NULL;
-    if (coll_wait_as_mpi(&comm->wait))
-        return coll_native_run(call->operation, call->user, runs_on, NULL, NULL);
     MPI_Request request;
-    int code = coll_native_run(call->operation, call->user, runs_on, &request, &ints);
+    int code =
+        coll_native_run(call->operation, call->user, runs_on, as_mpi ? NULL : &request, &ints);
+    call->raised = code != MPI_SUCCESS && runs_on == comm->user;
+    if (as_mpi)
+        return code;
     if (code == MPI_SUCCESS)
         code = coll_wait_native(&comm->wait, &request, name_of(call));
     if (code == MPI_SUCCESS)

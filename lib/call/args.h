@@ -68,6 +68,8 @@ typedef struct coll_call_args {
     size_t copied;
     char *lowest, *copy;
     bool packs;
+
+    bool raised; /* the call's error has been raised on the user's communicator */
 } coll_call_args;
 
 /*

@@ -418,13 +418,16 @@ static int start_without_plan(coll_request *request) {
     coll_reserve_free(request->native_arguments);
     request->native_arguments = NULL;
     request->stage = COLL_REQUEST_NATIVE;
-    return coll_native_run(call->operation, call->user,
-                           coll_call_args_comm(call->operation, request->comm), &request->native,
-                           &request->native_arguments);
+    const MPI_Comm runs_on = coll_call_args_comm(call->operation, request->comm);
+    const int code = coll_native_run(call->operation, call->user, runs_on, &request->native,
+                                     &request->native_arguments);
+    call->raised = code != MPI_SUCCESS && runs_on == request->comm->user;
+    return code;
 }
 
 int coll_request_start(coll_request *request) {
     int code = request->comm->broken;
+    request->call.raised = false;
     if (code != MPI_SUCCESS)
         return code;
     if (request->choice.algorithm)
