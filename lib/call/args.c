@@ -571,8 +571,15 @@ static int run_natively(coll_call_args *call) {
 }
 
 bool coll_call_args_all_copy(const coll_call_args *call) {
-    return coll_call_args_copies(call) && call->operation != COLL_OPERATION_EXSCAN &&
-           !(call->operation == COLL_OPERATION_REDUCE_SCATTER && call->user->uneven);
+    return coll_call_args_copies(call) && coll_call_args_some_copy(call) == 0;
+}
+
+size_t coll_call_args_some_copy(const coll_call_args *call) {
+    if (call->operation == COLL_OPERATION_EXSCAN)
+        return call->shape.bytes;
+    if (call->operation == COLL_OPERATION_REDUCE_SCATTER && call->user->uneven)
+        return call->shape.bytes * (size_t)call->comm->ranks;
+    return 0;
 }
 
 /* Allocates the copy of in-place input. If all ranks copy their input, they agree on whether they

@@ -110,6 +110,10 @@ static inline bool coll_call_args_copies(const coll_call_args *call) {
  * not, so the result is false. */
 bool coll_call_args_all_copy(const coll_call_args *call);
 
+/* Returns the bytes of in-place input, without gaps, that some ranks may have to copy and others
+ * not; 0 if all or none copy it. The same on all ranks. */
+size_t coll_call_args_some_copy(const coll_call_args *call);
+
 /* Returns the size, in bytes, of the largest call of OPERATION with TYPE and OP on COMM that DCPs
  * serve; 0 if they serve none (the shape's `served`). Local. */
 static inline size_t coll_call_args_served(coll_operation operation, const coll_comm *comm,

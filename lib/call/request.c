@@ -27,9 +27,9 @@ enum { TURNS = COLL_TAGS_STARTED / COLL_LANES / 2 };
 /*
  * Bytes that every communicator reserves for a request for which malloc fails; further such
  * requests queue for the reserve. Since all ranks start requests in the same order, and each rank
- * can always run at least one, the oldest request progresses on all ranks. For requests that need
- * more than the reserve (not counting a copy of in-place input), and for those whose in-place input
- * all ranks copy, the ranks first agree on whether all have the memory.
+ * can always run at least one, the oldest request progresses on all ranks. For requests that may
+ * need more than the reserve, and for those whose in-place input all ranks copy, the ranks first
+ * agree on whether all have the memory.
  */
 enum { RESERVE = 3 << 19 };
 
@@ -192,14 +192,24 @@ static void agree_on_memory(coll_request *request) {
         complete_request(request, code);
 }
 
+/*
+ * Returns whether the ranks agree on whether all have REQUEST's memory. If only some of them may
+ * copy in-place input, as in an exscan, they do so if the reserve has no room for a copy.
+ */
+static bool needs_agreement(const coll_request *request) {
+    const coll_call_args *call = &request->call;
+    const size_t bytes = request->bytes - copy_bytes(request);
+    return bytes > RESERVE || coll_call_args_all_copy(call) ||
+           bytes + coll_scratch_bytes(coll_call_args_some_copy(call) + 1) > RESERVE;
+}
+
 /* If the tags of a nonblocking REQUEST are free: starts the agreement on REQUEST's memory if one is
  * needed and has not been made, else starts REQUEST if there is memory for it. In all other cases
  * REQUEST stays queued. */
 static void start_if_possible(coll_request *request) {
     if (tags_in_use(request))
         return;
-    if (!request->memory && (request->bytes - copy_bytes(request) > RESERVE ||
-                             coll_call_args_all_copy(&request->call))) {
+    if (!request->memory && needs_agreement(request)) {
         agree_on_memory(request);
     } else if (get_memory(request)) {
         open_task(request);

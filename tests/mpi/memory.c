@@ -184,6 +184,28 @@ static int start_sum(MPI_Comm comm, bool *right) {
     return code;
 }
 
+enum { LONG = 500000 };
+
+/* Starts an exscan that is in place on every other rank, with a copy that exceeds what a
+ * communicator has in reserve. */
+static int start_exscan(MPI_Comm comm, bool *right) {
+    COLL_Request request;
+    int *own = __real_calloc(LONG, sizeof *own), *sums = __real_calloc(LONG, sizeof *sums);
+    const bool in_place = world_rank % 2;
+    for (int i = 0; i < LONG; i++)
+        own[i] = sums[i] = world_rank + i;
+    int code =
+        COLL_Iexscan(in_place ? MPI_IN_PLACE : own, sums, LONG, MPI_INT, MPI_SUM, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = COLL_Wait(&request);
+    *right = true;
+    for (int i = 0; i < LONG && code == MPI_SUCCESS && world_rank > 0; i++)
+        *right = *right && sums[i] == world_rank * (world_rank - 1) / 2 + i * world_rank;
+    free(own);
+    free(sums);
+    return code;
+}
+
 /* Every rank sends every rank the payload, with counts. */
 static int exchange(MPI_Comm comm, bool *right) {
     MPI_Aint lower, extent;
@@ -240,6 +262,7 @@ static const operation started_bcasts = {"bcast", sizeof payload, start_broadcas
 static const operation started_gathers = {"gather", sizeof payload, start_gather, true};
 static const operation kept_bcasts = {"bcast", sizeof payload, keep_broadcast, true};
 static const operation started_sums = {"allreduce", SUMMED * sizeof(int), start_sum, true};
+static const operation started_exscans = {"exscan", LONG * sizeof(int), start_exscan, true};
 static const operation exchanges = {"alltoall", COLL_BYTES_UNKNOWN, exchange, false};
 static const operation neighborhoods = {"neighbor_alltoall", COLL_BYTES_UNKNOWN,
                                         exchange_with_neighbors, false};
@@ -365,6 +388,7 @@ END_TEST
 
 START_TEST(sums_and_exchanges) {
     check_table(&started_sums, coll_operations[COLL_OPERATION_ALLREDUCE].table);
+    check_table(&started_exscans, coll_operations[COLL_OPERATION_EXSCAN].table);
     check_table(&exchanges, coll_operations[COLL_OPERATION_ALLTOALL].table);
 }
 END_TEST
