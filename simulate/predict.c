@@ -49,6 +49,8 @@ static void set_profile(void) {
                             .measured = {[COLL_LEVEL_RACK] = 1}};
     snprintf(path, sizeof path, "table-1.%ld", (long)getpid());
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    /* COLL_Profile_write needs a communicator that libcoll has set up. COLL_Places does that
+     * without the costs, which libcoll would otherwise measure or look up now. */
     COLL_Place *places = malloc((size_t)ranks * sizeof *places);
     if (!places || COLL_Places(MPI_COMM_WORLD, places) != MPI_SUCCESS)
         clock_fail("predict: can't find the ranks' places");
