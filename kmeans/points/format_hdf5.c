@@ -9,6 +9,7 @@
 #include "kmeans/points/format.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,29 @@ static bool find_element(const km_source *source, hid_t dataset, npy_type *eleme
     return true;
 }
 
+/*
+ * Returns whether the file has all chunks of the dataset, whose lengths are in LENGTHS.
+ * libhdf5 1.10.5 is the first that counts chunks.
+ */
+static bool has_all_chunks(const hdf5 *open, const hsize_t lengths[2]) {
+    bool all = false;
+#if H5_VERSION_GE(1, 10, 5)
+    hsize_t chunk[2] = {0, 0}, found = 0;
+    const hid_t create = H5Dget_create_plist(open->dataset);
+    if (create >= 0 && H5Pget_layout(create) == H5D_CHUNKED &&
+        H5Pget_chunk(create, 2, chunk) == 2 && chunk[0] && chunk[1] &&
+        H5Dget_num_chunks(open->dataset, open->space, &found) >= 0) {
+        const double rows = ceil((double)lengths[0] / (double)chunk[0]),
+                     columns = ceil((double)lengths[1] / (double)chunk[1]);
+        all = (double)found >= rows * columns;
+    }
+    if (create >= 0)
+        H5Pclose(create);
+#endif
+    (void)open, (void)lengths;
+    return all;
+}
+
 static bool describe_open(const hdf5 *open, km_source *source, app_problem *problem) {
     km_layout *layout = &source->layout;
     hsize_t lengths[2] = {0, 0};
@@ -138,12 +162,13 @@ static bool describe_open(const hdf5 *open, km_source *source, app_problem *prob
         return false;
     /*
      * Deflate, the usual compression of HDF5, shrinks data by a factor of 1032 at most. Without a
-     * limit, a damaged length could ask for any amount of memory.
+     * limit, a damaged length could ask for any amount of memory. Other compressions and several in
+     * a row have no such factor, but a damaged length lacks chunks.
      */
     enum { COMPRESSION = 4096 };
     const double promised =
         (double)lengths[0] * (double)lengths[1] * (double)npy_type_size(layout->element);
-    if (promised > (double)layout->bytes * COMPRESSION)
+    if (promised > (double)layout->bytes * COMPRESSION && !has_all_chunks(open, lengths))
         return app_refuse(problem,
                           "%s: damaged or never written: it promises %g bytes of features, the "
                           "file has %" PRIu64 "; write it again",

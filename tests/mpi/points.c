@@ -636,6 +636,43 @@ START_TEST(hdf5) {
 }
 END_TEST
 
+/* Points that are compressed twice, together by more than 4096 times. */
+START_TEST(hdf5_in_little_space) {
+    enum { ROWS = 1 << 22, DIM = 16 };
+    make_directory();
+    char *file = path_of("a.h5"), *path = with_ending(file, ":/train");
+    if (my_rank() == 0) {
+        const hsize_t lengths[] = {ROWS, DIM}, chunk[] = {ROWS / 2, DIM};
+        unsigned char *values = calloc(ROWS, DIM);
+        hid_t create = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(2, lengths, NULL);
+        ck_assert_int_ge(H5Pset_chunk(create, 2, chunk), 0);
+        ck_assert_int_ge(H5Pset_deflate(create, 9), 0);
+        ck_assert_int_ge(H5Pset_deflate(create, 9), 0);
+        hid_t whole = H5Fcreate(file, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t dataset =
+            H5Dcreate2(whole, "train", H5T_STD_U8LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+        ck_assert_int_ge(H5Dwrite(dataset, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+                         0);
+        H5Dclose(dataset);
+        H5Sclose(space);
+        H5Pclose(create);
+        ck_assert_int_ge(H5Fclose(whole), 0);
+        free(values);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    km_points points;
+    app_problem problem = {""};
+    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                               &problem);
+    harness_assert(good && points.total == ROWS && points.dim == DIM, "%s", problem.text);
+    km_points_free(&points);
+    remove_file("a.h5");
+    free(path);
+    free(file);
+    remove_directory();
+}
+END_TEST
+
 static const struct {
     const char *ending, *text; /* what follows the file's path, and what the error says */
     double value;              /* of row 399, column 5 of /train; 0: unchanged */
@@ -799,6 +836,8 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, other_elements, 0, sizeof others / sizeof *others);
 #ifdef HAVE_HDF5
     tcase_add_loop_test(cases, hdf5, 0, sizeof hdf5_kinds / sizeof *hdf5_kinds);
+    if (H5_VERSION_GE(1, 10, 5))
+        tcase_add_test(cases, hdf5_in_little_space);
     tcase_add_loop_test(cases, bad_hdf5, 0, sizeof bad_hdf5s / sizeof *bad_hdf5s);
 #else
     tcase_add_test(cases, no_hdf5);
