@@ -92,6 +92,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
+	lib/bcast/usual_split_binary.c \
 	lib/bcast/reliable/chain_confirmed.c lib/bcast/reliable/chain_confirmed.h \
 	lib/bcast/reliable/control_msg.h \
 	lib/bcast/reliable/diagnosis.c lib/bcast/reliable/diagnosis.h \

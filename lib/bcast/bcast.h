@@ -30,6 +30,6 @@ extern const coll_algorithm coll_bcast_multi_leader;
 
 /* Not in the table: the broadcasts of MPI libraries, for predictions (binomial.c). */
 extern const coll_algorithm coll_bcast_usual_flat, coll_bcast_usual_line, coll_bcast_usual_binary,
-    coll_bcast_usual_binomial, coll_bcast_usual_quadrinomial;
+    coll_bcast_usual_binomial, coll_bcast_usual_quadrinomial, coll_bcast_usual_split_binary;
 
 #endif

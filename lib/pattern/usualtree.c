@@ -35,6 +35,27 @@ int coll_usual_binary(int p, int position, int *parent, int children[]) {
     return count;
 }
 
+int coll_usual_in_order(int p, int position, int *parent, int children[]) {
+    int count = 0, root = 0, near = p - 1 - p / 2; /* near: size of the subtree at root + 1 */
+    *parent = -1;
+    while (position != root) {
+        *parent = root;
+        if (position <= root + near) {
+            p = near;
+            root++;
+        } else {
+            p /= 2;
+            root += near + 1;
+        }
+        near = p - 1 - p / 2;
+    }
+    if (near > 0)
+        children[count++] = root + 1;
+    if (p / 2 > 0)
+        children[count++] = root + near + 1;
+    return count;
+}
+
 int coll_usual_binomial(int p, int position, int *parent, int children[]) {
     int count = 0;
     int64_t distance = 1;

@@ -23,6 +23,10 @@ coll_usual_tree coll_usual_line;
 /* Level by level: the two children of a position in a level of d positions are d and 2 d away. */
 coll_usual_tree coll_usual_binary;
 
+/* Binary, and each subtree is a run of neighbours. In Open MPI the last rank is at position 0, and
+ * sends its result on to the root of the call, which predictions leave out. */
+coll_usual_tree coll_usual_in_order;
+
 /*
  * Binomial: children are 1, 2, 4, ... away, farther than the parent is. Quadrinomial: children are
  * 1, 2 and 3 times 4^k away, nearer than the parent is.

@@ -83,4 +83,6 @@ static coll_plan_size whole_size(const coll_plan_args *args) {
 
 UP(usual_line, coll_usual_line, "line", coll_order_is_free);
 UP(usual_binary, coll_usual_binary, "binary tree", coll_order_is_free);
+UP(usual_in_order, coll_usual_in_order, "binary tree whose branches are runs of neighbours",
+   coll_order_is_free);
 UP(usual_flat, coll_usual_flat, "flat tree", fits_flat_tree);

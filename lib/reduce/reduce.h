@@ -13,6 +13,6 @@ extern const coll_algorithm coll_reduce_chain, coll_reduce_two_tree, coll_reduce
  * only for few ranks.
  */
 extern const coll_algorithm coll_reduce_usual_line, coll_reduce_usual_binary,
-    coll_reduce_usual_flat;
+    coll_reduce_usual_in_order, coll_reduce_usual_flat;
 
 #endif

@@ -116,6 +116,7 @@ static void find_subjects(void) {
     static const subject stand_ins[] = {
         {COLL_OPERATION_REDUCE, &coll_reduce_usual_line, true},
         {COLL_OPERATION_REDUCE, &coll_reduce_usual_binary, true},
+        {COLL_OPERATION_REDUCE, &coll_reduce_usual_in_order, true},
         {COLL_OPERATION_REDUCE, &coll_reduce_usual_flat, true},
         {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_usual_halving, true},
         {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_usual_butterfly, true},

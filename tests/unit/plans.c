@@ -83,6 +83,7 @@ static const claim claims[] = {
     {&coll_bcast_usual_binary, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
     {&coll_bcast_usual_binomial, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
     {&coll_bcast_usual_quadrinomial, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
+    {&coll_bcast_usual_split_binary, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
 };
 enum { CLAIMS = sizeof claims / sizeof *claims };
 
