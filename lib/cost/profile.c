@@ -193,8 +193,8 @@ size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t by
     const double least = 4 << 10, most = 32 << 10, smallest = 1 << 10;
     double segment = sqrt((double)bytes * link->overhead / (fmax(fill, 1) * link->per_byte));
     segment = fmin(fmax(segment, least), most);
-    if (segment > (double)bytes / 2)
-        segment = fmax(ceil((double)bytes / 2), smallest);
+    const double count = fmax(round((double)bytes / segment), ceil((double)bytes / most));
+    segment = fmax(ceil((double)bytes / fmax(count, 2)), smallest);
     return (size_t)fmin(segment, (double)bytes);
 }
 

@@ -78,9 +78,9 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
  * sqrt(m a / (FILL B)), which minimizes m / c (a + c B) + FILL c B, with the link's overhead a and
  * time per byte B. But c is at least 4 KB, because smaller segments are mostly header, and at most
  * 32 KB, because larger ones come near the transports' eager limit (64 KB over Open MPI's TCP),
- * above which a rank's clear-to-send queues behind the data that it is forwarding. A few KB are
- * divided into two segments, since one segment is no pipeline. Source: Zhang and Qiu, section 4.1
- * (k_opt).
+ * above which a rank's clear-to-send queues behind the data that it is forwarding. The segments are
+ * of equal size, and at least two, since one segment is no pipeline. Source: Zhang and Qiu, section
+ * 4.1 (k_opt).
  */
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 

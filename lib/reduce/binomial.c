@@ -2,13 +2,13 @@
 /*
  * Sums go up a tree.
  *
- * binomial, for small data:
+ * binomial, for up to some 100 KB:
  *
  * 1. Ranks are positions in chain order from the root, so that a subtree is a run of neighbours. If
  *    an MPI_Op does not commute, ranks are in the order of their numbers, and each side of the root
  *    is a tree.
  * 2. A rank adds its children's sums to its own data, the nearest child first, and sends the
- *    result to its parent; long data in segments.
+ *    result to its parent, in segments: while one is passed on, the next one arrives.
  *
  * Steps: ceil(log2 p). Bytes: m from every rank, ceil(log2 p) m to the root, and over an uplink at
  * most ceil(log2 p) m in each direction. Memory: ceil(log2 p) segments for each round of the
@@ -27,6 +27,7 @@
 
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/usualtree.h"
+#include "lib/plan/tuned.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
 
@@ -41,7 +42,7 @@ static int nearest_first(int p, int position, int *parent, int children[]) {
 }
 
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    return coll_reduce_tree_size(args, coll_segment_given(args), args->values->at[COLL_WINDOW],
+    return coll_reduce_tree_size(args, coll_segment_asked(args, 1), args->values->at[COLL_WINDOW],
                                  coll_tree_depth(args->shape->topo->ranks));
 }
 
@@ -52,7 +53,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
 const coll_algorithm coll_reduce_binomial = {
     .name = "binomial",
     .summary = "sums go up a binomial tree in rack order",
-    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
+    .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("segments in flight", 4)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
