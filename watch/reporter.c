@@ -37,7 +37,7 @@ static struct {
     int round;
     int next, open; /* next rank to check; number of checks under way */
     bool for_job;   /* it goes to stderr */
-    bool sample;    /* without stacks */
+    bool sample;    /* without stacks; it is begun again if somebody who needs them joins */
     watch_alarm cause;
     struct {
         watch_link *link;
@@ -111,26 +111,40 @@ static void store_states(void *unused, const watch_reply replies[]) {
     report.next = 0;
 }
 
-static bool begin_report(bool sample) {
-    size_t ranks = (size_t)watch_own.ranks;
+/* Begins to gather the states of all ranks, without stacks if SAMPLE. */
+static bool ask_all(bool sample) {
     watch_range all = {.first = watch_own.rank, .count = watch_own.ranks};
-    report.states = calloc(ranks, sizeof *report.states);
-    report.silence = calloc(ranks, sizeof *report.silence);
-    if (!report.states || !report.silence ||
-        !watch_gather_states_begin(&all, 1, sample, 0, store_states, NULL)) {
-        free_report();
+    if (!watch_gather_states_begin(&all, 1, sample, 0, store_states, NULL))
         return false;
-    }
     report.phase = ASKING;
+    report.round = 0;
     report.sample = sample;
     for (int i = 0; i < watch_own.ranks; i++) {
         watch_state *state = &report.states[i];
-        state->fate = WATCH_SILENT;
+        watch_state_free(state);
         state->head.rank = i;
         state->head.pid = watch_own.peers[i].process.pid;
         snprintf(state->host, sizeof state->host, "%s", watch_own.peers[i].host_name);
     }
     return true;
+}
+
+static bool begin_report(bool sample) {
+    size_t ranks = (size_t)watch_own.ranks;
+    report.states = calloc(ranks, sizeof *report.states);
+    report.silence = calloc(ranks, sizeof *report.silence);
+    if (report.states && report.silence && ask_all(sample))
+        return true;
+    free_report();
+    return false;
+}
+
+/* Returns whether the report is a sample, but somebody who needs stacks has joined. */
+static bool lacks_stacks(void) {
+    bool needed = report.for_job;
+    for (int i = 0; i < report.client_count; i++)
+        needed = needed || report.clients[i].form != SAMPLE;
+    return report.sample && needed;
 }
 
 /*
@@ -331,6 +345,8 @@ static void finish_report(void) {
 bool watch_reporter_go_on(void) {
     if (report.phase != LOOKING)
         return false;
+    if (report.open == 0 && lacks_stacks() && ask_all(false))
+        return true;
     for (; report.next < watch_own.ranks && watch_wire_open_questions() < WATCH_QUESTIONS;
          report.next++)
         if (is_unknown(report.next))

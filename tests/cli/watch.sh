@@ -196,6 +196,14 @@ kill -STOP "$rank"
 ask "$job" && grep -q ': stopped (' answer || fail "coll-watch with a stopped rank"
 ask --top --count 2 --every 0.2 "$job" || fail "coll-watch --top with a stopped rank"
 [ "$(grep -c '^ *[012]  *-  *-  *-  *-  .*stopped' answer)" = 2 ] || fail "coll-watch --top: the stopped rank"
+# A report that joins a sample of --top, which lasts as long as the stopped rank is awaited, has stacks.
+"$build/coll-watch" --top --every 0.1 "$job" >/dev/null 2>&1 &
+top=$!
+sleep 0.5
+for _ in 1 2 3; do
+    ask "$job" && grep -q '^coll: watch:  *at ' answer || fail "coll-watch during --top: no stacks"
+done
+kill "$top"
 kill -CONT "$rank"
 ask 1 && fail "coll-watch of no job"
 [ "$(wc -l <err)" = 1 ] || fail "coll-watch of no job: not one line"
