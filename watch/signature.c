@@ -188,14 +188,19 @@ void watch_signature_forget(MPI_Datatype type) {
         __atomic_store_n(&place_of(type)->type, (MPI_Datatype)0, __ATOMIC_RELEASE);
 }
 
+/* Another rank's watcher may have sent any index. */
+static const struct basic *basic_of(const watch_signature *signature) {
+    return &basics[signature->basic < BASICS ? signature->basic : 0];
+}
+
 uint32_t watch_signature_sort(const watch_signature *signature) {
-    const struct basic *basic = &basics[signature->basic];
+    const struct basic *basic = basic_of(signature);
     bool plain = signature->known && signature->bytes && basic->kind > ANY;
     return plain ? (uint32_t)basic->kind << 8 | (uint32_t)basic->size : 0;
 }
 
 bool watch_signature_has_size(const watch_signature *signature) {
-    return signature->known && basics[signature->basic].type != MPI_PACKED;
+    return signature->known && basic_of(signature)->type != MPI_PACKED;
 }
 
 bool watch_signature_differs(const watch_signature *a, const watch_signature *b) {
@@ -207,7 +212,7 @@ bool watch_signature_differs(const watch_signature *a, const watch_signature *b)
 
 void watch_signature_print(const watch_signature *signature, char *text, int size) {
     uint64_t count = signature->bytes;
-    const struct basic *basic = &basics[signature->basic < BASICS ? signature->basic : 0];
+    const struct basic *basic = basic_of(signature);
     snprintf(text, (size_t)size, "%" PRIu64 " %s", count / (uint64_t)basic->size, basic->name);
 }
 
