@@ -34,7 +34,7 @@ static void set_values(doctor_pair *pair, double latency, double rate, double lo
  */
 static void set_up(void) {
     memset(facts, 0, sizeof facts);
-    memset(&found, 0, sizeof found);
+    doctor_findings_free(&found);
     held_up = 0;
     int count = 0;
     for (int rank = 0; rank < RANKS; rank++) {
@@ -95,6 +95,30 @@ static void expect_nothing(void) {
         ck_abort_msg("said: %s", found.of[i].text);
 }
 
+/* Finds the only suspect, and has it tested with the values of bad and good pairs. */
+static void confirm(int host, int other, const double bad[DOCTOR_REPEATS][3]) {
+    doctor_suspect suspects[DOCTOR_SUSPECTS];
+    doctor_pair alone[DOCTOR_EDGES * DOCTOR_REPEATS];
+    ck_assert_int_eq(doctor_find_suspects(&job, suspects), 1);
+    ck_assert_int_eq(suspects[0].host, host);
+    ck_assert_int_eq(suspects[0].other, other);
+    ck_assert_int_eq(suspects[0].corner[0], host);
+    if (other >= 0)
+        ck_assert_int_eq(suspects[0].corner[1], other);
+    ck_assert(suspects[0].corner[2] >= 0 && suspects[0].corner[2] != host &&
+              suspects[0].corner[2] != suspects[0].corner[1]);
+    for (int r = 0; r < DOCTOR_REPEATS; r++)
+        for (int edge = 0; edge < DOCTOR_EDGES; edge++) {
+            doctor_pair *pair = &alone[r * DOCTOR_EDGES + edge];
+            pair->a = 0;
+            if (edge == 0 || (edge == 1 && other < 0))
+                set_values(pair, bad[r][0], bad[r][1], bad[r][2]);
+            else
+                set_values(pair, 50e-6, 1e8, 0);
+        }
+    doctor_judge_suspects(&job, suspects, 1, alone, &found);
+}
+
 START_TEST(equal_hosts) {
     expect_nothing();
 }
@@ -104,6 +128,21 @@ START_TEST(cores) {
     facts[5].cores[0] = facts[4].cores[0];
     expect_fact(DOCTOR_SHARED_CORE, 2, true);
     ck_assert_ptr_nonnull(strstr(found.of[0].text, "host n2: 2 ranks, 4 and 5 among them"));
+}
+END_TEST
+
+/* The same cause on two hosts explains the consequences on both. */
+START_TEST(cores_of_two_hosts) {
+    set_host(3, 50e-6, 5e7, 0);
+    for (int host = 2; host <= 3; host++) {
+        facts[2 * host + 1].cores[0] = facts[2 * host].cores[0];
+        for (int nth = 0; nth < DOCTOR_TRIES; nth++)
+            facts[2 * host].share[nth] = 0.5;
+    }
+    expect_fact(DOCTOR_SHARED_CORE, 2, true);
+    confirm(3, -1, (const double[][3]){{5e-5, 5e7, 0}, {5e-5, 5e7, 0}, {5e-5, 5e7, 0}});
+    ck_assert_int_eq(found.count, 1);
+    ck_assert(doctor_finding_is_about(&found.of[0], 3));
 }
 END_TEST
 
@@ -228,30 +267,6 @@ START_TEST(order) {
 }
 END_TEST
 
-/* Finds the only suspect, and has it tested with the values of bad and good pairs. */
-static void confirm(int host, int other, const double bad[DOCTOR_REPEATS][3]) {
-    doctor_suspect suspects[DOCTOR_SUSPECTS];
-    doctor_pair alone[DOCTOR_EDGES * DOCTOR_REPEATS];
-    ck_assert_int_eq(doctor_find_suspects(&job, suspects), 1);
-    ck_assert_int_eq(suspects[0].host, host);
-    ck_assert_int_eq(suspects[0].other, other);
-    ck_assert_int_eq(suspects[0].corner[0], host);
-    if (other >= 0)
-        ck_assert_int_eq(suspects[0].corner[1], other);
-    ck_assert(suspects[0].corner[2] >= 0 && suspects[0].corner[2] != host &&
-              suspects[0].corner[2] != suspects[0].corner[1]);
-    for (int r = 0; r < DOCTOR_REPEATS; r++)
-        for (int edge = 0; edge < DOCTOR_EDGES; edge++) {
-            doctor_pair *pair = &alone[r * DOCTOR_EDGES + edge];
-            pair->a = 0;
-            if (edge == 0 || (edge == 1 && other < 0))
-                set_values(pair, bad[r][0], bad[r][1], bad[r][2]);
-            else
-                set_values(pair, 50e-6, 1e8, 0);
-        }
-    doctor_judge_suspects(&job, suspects, 1, alone, &found);
-}
-
 START_TEST(a_slow_host) {
     set_host(3, 50e-6, 5e7, 0);
     confirm(3, -1, (const double[][3]){{50e-6, 5e7, 0}, {50e-6, 4e7, 0}, {50e-6, 6e7, 0}});
@@ -374,6 +389,7 @@ int main(void) {
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, equal_hosts);
     tcase_add_test(tests, cores);
+    tcase_add_test(tests, cores_of_two_hosts);
     tcase_add_test(tests, few_cores);
     tcase_add_test(tests, limits);
     tcase_add_test(tests, slow_cores);

@@ -177,7 +177,7 @@ static void write_interfaces(const doctor_facts *facts, char *text, size_t size)
 
 static const char *finding_of_host(const doctor_findings *found, int host) {
     for (int i = 0; i < found->count; i++)
-        if (found->of[i].host == host || found->of[i].other == host)
+        if (doctor_finding_is_about(&found->of[i], host))
             return doctor_kind_name(found->of[i].kind);
     return "";
 }
@@ -243,6 +243,7 @@ static void print_all(const doctor *d, const doctor_job *job, FILE *json) {
         print_finding(job, i + 1, &found.of[i], json);
     if (found.count > SHOWN)
         printf("and %d more; repair these first\n", found.count - SHOWN);
+    doctor_findings_free(&found);
 }
 
 /* Sets FIRST, the first rank of each host, from HOST_OF, the host of each rank. Returns the number

@@ -33,6 +33,7 @@ typedef struct doctor_finding {
                         whole job. If OTHER is not -1: the link between both */
     char text[512];  /* what stands out, and the evidence */
     const char *remedy;
+    bool *of_several; /* by host: whether it is one of several hosts; NULL: there are not several */
 } doctor_finding;
 
 /* The facts and measurements of all ranks. Hosts are numbered in the order of their first ranks. */
@@ -91,6 +92,12 @@ int doctor_find_suspects(const doctor_job *job, doctor_suspect suspects[DOCTOR_S
  */
 void doctor_judge_suspects(const doctor_job *job, const doctor_suspect suspects[], int count,
                            const doctor_pair alone[], doctor_findings *found);
+
+/* Returns whether FINDING is about HOST, perhaps among others. */
+bool doctor_finding_is_about(const doctor_finding *finding, int host);
+
+/* Removes all findings. */
+void doctor_findings_free(doctor_findings *found);
 
 /* Orders findings: certain ones first, then causes before consequences. */
 void doctor_findings_sort(doctor_findings *found);

@@ -63,14 +63,19 @@ static void name_hosts(const odd_hosts *odd, char *text, size_t size) {
 /* Adds a finding about the hosts in ODD, if there are any, and empties ODD. */
 static void add_finding(odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
                         doctor_findings *found) {
+    const size_t bytes = (size_t)odd->job->hosts * sizeof *odd->is_odd;
     if (odd->count > 0 && found->count < DOCTOR_FINDINGS) {
         doctor_finding *finding = &found->of[found->count++];
-        *finding = (doctor_finding){kind, certain, odd->first, -1, "", remedy};
+        *finding = (doctor_finding){kind, certain, odd->first, -1, "", remedy, NULL};
+        if (odd->count > 1)
+            finding->of_several = malloc(bytes);
+        if (finding->of_several)
+            memcpy(finding->of_several, odd->is_odd, bytes);
         name_hosts(odd, finding->text, sizeof finding->text / 2);
         const size_t used = strlen(finding->text);
         snprintf(finding->text + used, sizeof finding->text - used, ": %s", odd->evidence);
     }
-    memset(odd->is_odd, 0, (size_t)odd->job->hosts * sizeof *odd->is_odd);
+    memset(odd->is_odd, 0, bytes);
     odd->count = 0;
 }
 
@@ -83,10 +88,10 @@ static void add_finding_of_few(odd_hosts *odd, doctor_kind kind, bool certain, c
     add_finding(odd, kind, certain, remedy, found);
 }
 
-/* Returns whether FOUND has a finding of one of the kinds up to LAST that names HOST first. */
+/* Returns whether FOUND has a finding of one of the kinds up to LAST about HOST. */
 static bool is_explained(const doctor_findings *found, int host, doctor_kind last) {
     for (int i = 0; i < found->count; i++)
-        if (found->of[i].host == host && found->of[i].kind <= last)
+        if (doctor_finding_is_about(&found->of[i], host) && found->of[i].kind <= last)
             return true;
     return false;
 }
@@ -354,7 +359,8 @@ static void judge_order(const doctor_job *job, doctor_findings *found) {
         -1,
         "",
         "list the hosts rack by rack in the hostfile, or have coll-info place find an order: it "
-        "keeps messages between neighbours, and the MPI library's collectives, off the uplinks"};
+        "keeps messages between neighbours, and the MPI library's collectives, off the uplinks",
+        NULL};
     snprintf(finding->text, sizeof finding->text,
              "the order of the hosts: %d of %d pairs of consecutive ranks are in different racks, "
              "rack by rack it would be %d",

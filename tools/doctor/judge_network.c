@@ -254,8 +254,8 @@ static void add_finding(const doctor_job *job, const doctor_suspect *s, quantity
         snprintf(compared, sizeof compared, ", and %s between %s and %s", usual,
                  name_of(job, s->corner[1]), name_of(job, s->corner[2]));
     doctor_finding *finding = &found->of[found->count++];
-    *finding =
-        (doctor_finding){judged[what].kind, certain, s->host, s->other, "", judged[what].remedy};
+    *finding = (doctor_finding){judged[what].kind,   certain, s->host, s->other, "",
+                                judged[what].remedy, NULL};
     snprintf(finding->text, sizeof finding->text,
              "%s %s%s%s: %s: %s to %s in %d tests alone with %s%s%s",
              s->other < 0 ? "host" : "the link between", name_of(job, s->host),
@@ -299,7 +299,8 @@ static bool judge_quantity(const doctor_job *job, const doctor_suspect *s, quant
 static void judge_suspect(const doctor_job *job, const doctor_suspect *s, const doctor_pair alone[],
                           int stride, doctor_findings *found) {
     for (int i = 0; i < found->count; i++)
-        if (found->of[i].certain && found->of[i].host == s->host && found->of[i].kind < DOCTOR_LOSS)
+        if (found->of[i].certain && doctor_finding_is_about(&found->of[i], s->host) &&
+            found->of[i].kind < DOCTOR_LOSS)
             return;
     const int last = job->hosts == 2 ? LOSS : SLOWNESS;
     for (int what = 0; what <= last; what++)
@@ -318,9 +319,9 @@ static void judge_clocks(const doctor_job *job, doctor_findings *found) {
     if (fabs(ahead) < most || found->count == DOCTOR_FINDINGS)
         return;
     doctor_finding *finding = &found->of[found->count++];
-    *finding = (doctor_finding){DOCTOR_CLOCK, job->hosts > 2,
-                                worst,        -1,
-                                "",           "let the hosts follow one time server: chrony"};
+    *finding = (doctor_finding){
+        DOCTOR_CLOCK, job->hosts > 2, worst, -1, "", "let the hosts follow one time server: chrony",
+        NULL};
     snprintf(finding->text, sizeof finding->text, "host %s: its clock is %.3g s %s",
              doctor_job_facts(job, worst)->host, fabs(ahead), ahead > 0 ? "ahead" : "behind");
 }
@@ -330,6 +331,17 @@ void doctor_judge_suspects(const doctor_job *job, const doctor_suspect suspects[
     for (int s = 0; s < count; s++)
         judge_suspect(job, &suspects[s], &alone[DOCTOR_EDGES * s], DOCTOR_EDGES * count, found);
     judge_clocks(job, found);
+}
+
+bool doctor_finding_is_about(const doctor_finding *finding, int host) {
+    return finding->host == host || finding->other == host ||
+           (finding->of_several && finding->of_several[host]);
+}
+
+void doctor_findings_free(doctor_findings *found) {
+    for (int i = 0; i < found->count; i++)
+        free(found->of[i].of_several);
+    found->count = 0;
 }
 
 static int by_weight(const void *a, const void *b) {
