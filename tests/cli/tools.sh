@@ -306,6 +306,9 @@ refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
 run 3 coll-bench bcast --sizes 4,4K --most 7 --give-up 1 --json j || fail "coll-bench --most"
 [ "$(grep -c '"algorithm": "auto".*"reps": 7,' j)" = 2 ] || fail "coll-bench --most: auto"
 [ "$(grep -c '"reps": [17],' j)" = "$(wc -l <j)" ] || fail "coll-bench --give-up: repetitions"
+run 3 coll-bench bcast --sizes 4 --most 1100 --seconds 300 --algorithms chain --no-native --json j ||
+    fail "coll-bench --most 1100"
+grep -q '"algorithm": "chain".*"reps": 1100,' j || fail "coll-bench --most 1100: repetitions"
 refuses "--reps and --most" coll-bench bcast --sizes 4 --reps 2 --most 7
 
 # The same for the other operations, and with all algorithms that MPI can be forced to run. Open MPI's

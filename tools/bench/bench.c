@@ -230,17 +230,16 @@ static void give_up_hopeless(const series *s, const bench_result results[],
     }
 }
 
+/* Returns whether all medians are known to within the tolerance. Sorts the samples. */
 static bool all_steady(const series *s, const bench_result results[]) {
-    double sorted[1024];
+    if (s->settings->steady == 0)
+        return false;
     for (int i = 0; i < s->list->count; i++) {
-        int count = results[i].count;
-        if (has_failed(&results[i]) || s->given_up[i])
+        const bench_result *result = &results[i];
+        if (has_failed(result) || s->given_up[i])
             continue;
-        if (count > (int)(sizeof sorted / sizeof *sorted))
-            return true;
-        memcpy(sorted, results[i].samples, (size_t)count * sizeof *sorted);
-        app_stats_sort(sorted, count);
-        if (!app_stats_median_is_steady(sorted, count, s->settings->steady))
+        app_stats_sort(result->samples, result->count);
+        if (!app_stats_median_is_steady(result->samples, result->count, s->settings->steady))
             return false;
     }
     return true;

@@ -20,7 +20,7 @@ typedef struct bench_settings {
     int least, most;   /* counted rounds */
     double seconds;    /* after LEAST rounds, end a size once its rounds have taken this long */
     double steady;     /* also end a size after LEAST rounds if all medians are known to within this
-                          share of their values */
+                          share of their values; 0: never */
     double hopeless;   /* a rival this many times slower than the best rival isn't repeated; 0: all
                           are repeated */
     double give_up;    /* an algorithm of libcoll other than auto, or the MPI library's default,
