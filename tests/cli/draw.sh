@@ -46,6 +46,15 @@ mv picture.svg first.svg
 draws 40 bcast 1M --algorithm chain --racks 4
 cmp first.svg picture.svg || fail "another picture of the same call"
 
+# In a gather all ranks have data from the start; in a broadcast only the root does.
+having() {
+    grep -c '<path class="h" d="M2000 [0-9]*H[0-9]*"/>$' picture.svg
+}
+draws 5 gather 1K --algorithm linear --root 4
+[ "$(having)" = 5 ] || fail "not all ranks of a gather have data"
+draws 5 bcast 1K --algorithm chain --root 4
+[ "$(having)" = 1 ] || fail "not the root of a broadcast alone has data"
+
 # The hosts of running ranks have their names in the picture.
 $limited "$mpirun" -n 2 "$build/coll-info" draw bcast 64K --algorithm two_tree --output two.svg >out 2>err ||
     fail "draw under mpirun"

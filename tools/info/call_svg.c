@@ -365,9 +365,11 @@ static int draw_all(picture *p) {
     return code;
 }
 
-/* Sets the positions of ranks and racks. The root has data from time 0; if the operation has no
- * root, all ranks do. */
+/* Sets the positions of ranks and racks. The root of a broadcast or scatter has data from time 0;
+ * in other operations all ranks do. */
 static void place_lines(picture *p) {
+    const char *operation = p->input->question->operation;
+    const bool from_root = strcmp(operation, "bcast") == 0 || strncmp(operation, "scatter", 7) == 0;
     for (int i = 0; i < p->call.racks; i++)
         p->racks[i].first = p->ranks;
     for (int position = 0; position < p->ranks; position++) {
@@ -377,7 +379,7 @@ static void place_lines(picture *p) {
         one->first = position < one->first ? position : one->first;
         one->last = position;
         here->position = position;
-        if (p->call.root < 0 || p->call.root == rank)
+        if (!from_root || p->call.root == rank)
             here->first = 0;
     }
 }
