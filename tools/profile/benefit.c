@@ -17,25 +17,23 @@ static bool read_figure(const char *line, const char *name, double *figure) {
 
 /* Reads LINE if it is a complete line "coll: account ...". Returns whether LINE is such a line. */
 static bool read_account(const char *line, benefit_times *times, int *ranks, int *dcps) {
+    benefit_times read;
     double numbers[2];
     const struct {
         const char *name;
         double *figure;
     } figures[] = {
-        {" ranks=", &numbers[0]},
-        {" dcps=", &numbers[1]},
-        {" Tcomp=", &times->computation},
-        {" Tcoll=", &times->collectives},
-        {" Tpoint=", &times->point_to_point},
-        {" Tserved=", &times->served},
-        {" Tstarted=", &times->started},
-        {" Tcpu=", &times->processor},
+        {" ranks=", &numbers[0]},           {" dcps=", &numbers[1]},
+        {" Tcomp=", &read.computation},     {" Tcoll=", &read.collectives},
+        {" Tpoint=", &read.point_to_point}, {" Tserved=", &read.served},
+        {" Tstarted=", &read.started},      {" Tcpu=", &read.processor},
     };
-    if (strncmp(line, "coll: account ", strlen("coll: account ")) != 0)
+    if (strncmp(line, "coll: account ", strlen("coll: account ")) != 0 || !strchr(line, '\n'))
         return false;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (!read_figure(line, figures[i].name, figures[i].figure))
             return false;
+    *times = read;
     *ranks = (int)numbers[0];
     *dcps = (int)numbers[1];
     return true;
