@@ -258,6 +258,13 @@ account >before
 refuses "no line" coll-info explain dcp before
 refuses "nowhere: can't be opened: No such file" coll-info explain dcp nowhere
 refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 2
+# The file may end within a line.
+{
+    cat account
+    account Tserved=1.0 Tstarted=2.0 Tcpu=8.25 | sed s/Tcomp=8.0/Tcomp=9.0/ | head -c -3
+} >ends_early
+run 0 coll-info explain dcp ends_early --json j || fail "explain dcp: an incomplete line"
+grep -q '"served": 4, "now_s": 12.5, "with_s": 13.45,' j || fail "explain dcp: an incomplete line"
 sed 's/dcps=0/dcps=2/' account >served
 refuses "had 2 DCPs already" coll-info explain dcp served
 
@@ -300,6 +307,10 @@ for operation in gather gatherv; do
         fail "coll-bench $operation: calls_us"
 done
 refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
+# The three contenders run COMMAND 24 times at least.
+run 3 coll-bench gather --sizes 4 --reps 3 --algorithms "linear binomial" --no-native --json j \
+    --drops 'echo >>counts; [ "$(wc -l <counts)" -lt 12 ] && echo 7' || fail "--drops fails later"
+[ "$(grep -c '"dropped": null' j)" = 3 ] || fail "--drops fails later: rows"
 
 # --most repeats that often, even if times are steady. --give-up measures all algorithms once, and always
 # repeats auto.

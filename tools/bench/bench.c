@@ -79,13 +79,13 @@ bool bench_drops(const char *command, double *count) {
 }
 
 /*
- * On rank 0, returns the number of packets dropped so far, or 0 if the settings have no command for
- * it or the command fails. Returns 0 on other ranks.
+ * On rank 0, returns the number of packets dropped so far, NAN if the command for it fails, or 0 if
+ * the settings have none. Returns 0 on other ranks.
  */
 static double count_drops(const series *s) {
     double count = 0;
-    if (s->rank == 0 && s->settings->drops)
-        bench_drops(s->settings->drops, &count);
+    if (s->rank == 0 && s->settings->drops && !bench_drops(s->settings->drops, &count))
+        return NAN;
     return count;
 }
 

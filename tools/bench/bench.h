@@ -42,7 +42,7 @@ typedef struct bench_result {
     double calls[BENCH_CALLS]; /* times of the first runs in their order, including warm-up */
     int call_count;
     double processor;    /* processor seconds of all ranks together, per run */
-    double dropped;      /* dropped packets per run */
+    double dropped;      /* dropped packets per run; NAN: unknown */
     bool wrong;          /* verification failed on some rank */
     app_problem problem; /* the error of the lowest rank that has one; the same on all ranks */
 } bench_result;
