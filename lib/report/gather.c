@@ -67,12 +67,12 @@ static size_t data_bytes(const hello *of) {
 
 /*
  * Waits for *REQUEST until DEADLINE. Returns whether the request completed in time; if not, cancels
- * it.
+ * it. STATUS may be MPI_STATUS_IGNORE.
  */
-static bool wait_until(MPI_Request *request, double deadline) {
+static bool wait_until(MPI_Request *request, MPI_Status *status, double deadline) {
     enum { AWAKE = 1000 };
     for (int tries = 0, done = 0;; tries++) {
-        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        if (PMPI_Test(request, &done, status) != MPI_SUCCESS)
             return false;
         if (done)
             return true;
@@ -88,16 +88,20 @@ static bool wait_until(MPI_Request *request, double deadline) {
     return false;
 }
 
+/* Fails also if the message has another length: a rank that gives up sends an empty one. */
 static bool receive(void *data, size_t bytes, int from, int tag, MPI_Comm world, double deadline) {
     MPI_Request request;
+    MPI_Status status;
+    int got;
     return PMPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag, world, &request) == MPI_SUCCESS &&
-           wait_until(&request, deadline);
+           wait_until(&request, &status, deadline) &&
+           PMPI_Get_count(&status, MPI_BYTE, &got) == MPI_SUCCESS && got == (int)bytes;
 }
 
 static bool send(const void *data, size_t bytes, int to, int tag, MPI_Comm world, double deadline) {
     MPI_Request request;
     return PMPI_Isend(data, (int)bytes, MPI_BYTE, to, tag, world, &request) == MPI_SUCCESS &&
-           wait_until(&request, deadline);
+           wait_until(&request, MPI_STATUS_IGNORE, deadline);
 }
 
 /* --- What a rank sends --- */
@@ -190,8 +194,8 @@ void coll_gather_send(MPI_Comm world, int tag, double timeout) {
     static hello own; /* static: if rank 0 never receives it, MPI may read it until the end */
     char *data = make_data(world, &own);
     const double limit = TIMES_FOR_ROOT * (timeout > 0 ? timeout : FOR_RANKS);
-    MPI_Request sent;
-    int question;
+    MPI_Request sent, given_up;
+    int question = TELL_TIME;
     if (!data || PMPI_Isend(&own, sizeof own, MPI_BYTE, 0, tag, world, &sent) != MPI_SUCCESS) {
         free(data);
         return;
@@ -206,7 +210,10 @@ void coll_gather_send(MPI_Comm world, int tag, double timeout) {
             good = send(&now, sizeof now, 0, tag, world, coll_monotonic() + limit);
     }
     good = good && send(data, data_bytes(&own), 0, tag, world, coll_monotonic() + limit);
-    (void)wait_until(&sent, good ? coll_monotonic() + limit : coll_monotonic());
+    if (!good && question != LEAVE_OUT &&
+        PMPI_Isend(NULL, 0, MPI_BYTE, 0, tag, world, &given_up) == MPI_SUCCESS)
+        (void)PMPI_Request_free(&given_up); /* rank 0 needn't wait for this rank when it comes */
+    (void)wait_until(&sent, MPI_STATUS_IGNORE, good ? coll_monotonic() + limit : coll_monotonic());
     if (good)
         free(data);
     else
@@ -259,8 +266,8 @@ static bool receive_hellos(gathering *all, const bool expected[]) {
             requests[rank] = MPI_REQUEST_NULL;
     }
     for (int rank = 1; rank < all->ranks; rank++)
-        all->here[rank] =
-            requests[rank] != MPI_REQUEST_NULL && wait_until(&requests[rank], deadline);
+        all->here[rank] = requests[rank] != MPI_REQUEST_NULL &&
+                          wait_until(&requests[rank], MPI_STATUS_IGNORE, deadline);
     free(requests);
     return true;
 }
