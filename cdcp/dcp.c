@@ -164,12 +164,12 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     const double timeout = state->wait.timeout;
     state->wait.timeout = 0; /* the start may take longer than the timeout */
     code = begin_job(spec, state);
-    state->wait.timeout = job->timeout = timeout;
     bool serves = code == MPI_SUCCESS && job->mapping.dcp_of[job->rank] < 0;
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_split(world, serves ? MPI_UNDEFINED : 0, job->rank, &job->app);
-    if (code == MPI_SUCCESS && !serves)
-        code = coll_client_open();
+    if (code == MPI_SUCCESS)
+        code = coll_agree(state, serves ? MPI_SUCCESS : coll_client_open());
+    state->wait.timeout = job->timeout = timeout;
     if (code != MPI_SUCCESS) {
         coll_client_comm_end_all();
         end_job();
