@@ -72,8 +72,7 @@ static void count_messages(const watch_call *call, const watch_call_kind *kind, 
  * started.
  */
 static void count_started_messages(const watch_call *call) {
-    int count = call->count ? call->count : 1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < call->count; i++) {
         watch_awaited what;
         if (!watch_request_table_find(call->requests[i], &what) || !what.known)
             continue;
@@ -114,7 +113,7 @@ static watch_record *record_call(watch_call *call, const watch_call_kind *kind) 
     record->tag = call->tag;
     record->from = call->from;
     record->from_tag = call->from_tag;
-    record->count = (uint32_t)(call->requests && !call->count ? 1 : call->count);
+    record->count = (uint32_t)call->count;
     record->call = (uint16_t)call->id;
     record->op = call->op ? watch_op_of(call->op) : 0;
     record->thread = thread;

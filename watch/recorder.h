@@ -21,8 +21,7 @@ typedef struct watch_call {
     const int *counts;
     MPI_Op op;
     MPI_Request *request;  /* the request that the call creates */
-    MPI_Request *requests; /* the requests that the program passes to the call: COUNT, or one if
-                              COUNT is 0 */
+    MPI_Request *requests; /* the COUNT requests that the program passes to the call */
     MPI_Comm *made, *freed;
     MPI_Datatype *freed_type;
     const char *name;

@@ -241,6 +241,8 @@ function recorded(bare, parameters,    count, i, argument, member, list, has_com
             member = "count"
         if (member)
             list = list (list ? ", " : "") "." member " = " argument
+        if (member == "requests" && argument == "request")
+            list = list ", .count = 1"
     }
     return list
 }

@@ -114,6 +114,8 @@ hangs_in() {
 hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
 hangs_in wait 'ranks 0-2: MPI_Waitall for 2 requests: MPI_Irecv from the next rank, tag 9; MPI_Irecv from the previous rank, tag 9'
 hangs_in reduce 'ranks 0 and 1: MPI_Wait: MPI_Iallreduce with MPI_MAX'
+hangs_in start 'ranks 0-2: MPI_Wait: MPI_Irecv from the previous rank, tag 3'
+grep -q '^coll: watch: diagnosis: 3 ranks wait for one another' err || fail "partners start: messages not started"
 
 for way in mprobe improbe; do
     hangs_in $way 'ranks 0-2: MPI_Recv from the previous rank, tag 2'

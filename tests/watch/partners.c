@@ -8,6 +8,7 @@
  *   partners mprobe  all ranks wait for the one before, which has sent another message; MPI_Mprobe
  *                    has taken that
  *   partners improbe  the same with MPI_Improbe
+ *   partners start   each rank waits for a message from the one before, which starts no request
  *
  * Or is slow, and does not hang, because the last rank computes for 2 seconds:
  *
@@ -44,6 +45,14 @@ static void match_probe(int next, int before, int blocks) {
     MPI_Mrecv(big + 1, 1, MPI_CHAR, &message, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Recv(big + 1, 1, MPI_CHAR, before, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void start_none(int next, int before) {
+    MPI_Request send, receive;
+    MPI_Send_init(big, 1, MPI_CHAR, next, 3, MPI_COMM_WORLD, &send);
+    MPI_Irecv(big + 1, 1, MPI_CHAR, before, 3, MPI_COMM_WORLD, &receive);
+    MPI_Startall(0, &send);
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
 }
 
 static void reduce(int arrives) {
@@ -112,6 +121,8 @@ int main(int argc, char **argv) {
         reduce(rank < size - 1);
     else if (strcmp(way, "mprobe") == 0 || strcmp(way, "improbe") == 0)
         match_probe(next, before, way[0] == 'm');
+    else if (strcmp(way, "start") == 0)
+        start_none(next, before);
     else if (strcmp(way, "barrier") == 0)
         barrier(rank, size);
     else if (strcmp(way, "master") == 0)
