@@ -58,8 +58,8 @@ const COLL_Setting coll_settings[] = {
     {"COLL_LATENCIES", "latencies between sites", "FILE: a matrix as in coll-hlot(1)", "measured"},
     {"COLL_PROFILE", "the costs of messages, for predictions",
      "FILE: written by coll-profile; built-in: gigabit Ethernet",
-     "~/.config/libcoll/profile or /etc/libcoll/profile if measured on any of the job's hosts, else "
-     "rates measured as the job begins, on three or more hosts"},
+     "~/.config/libcoll/profile or /etc/libcoll/profile if measured on any of the job's hosts, "
+     "else rates measured as the job begins, on three or more hosts"},
     {"COLL_LEARN",
      "whether calls sometimes try another algorithm and, if it is faster, keep using it, also in "
      "later runs",

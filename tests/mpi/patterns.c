@@ -462,11 +462,12 @@ START_TEST(what_is_named_and_can_not_run_says_why) {
 }
 END_TEST
 
-/* The best segment is sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
+/* The best segment is sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB, and divides m evenly. */
 START_TEST(segments_are_the_best) {
     const coll_cost *link = &coll_profile_builtin()->level[COLL_LEVEL_RACK];
+    const double m = 1 << 20, best = sqrt(m * link->overhead / (23 * link->per_byte));
     ck_assert_uint_eq(coll_profile_segment_or(0, link, 1 << 20, 23),
-                      (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
+                      (size_t)ceil(m / round(m / best)));
     ck_assert_uint_eq(coll_profile_segment_or(0, link, 1 << 30, 1), 32 << 10);
     ck_assert_uint_eq(coll_profile_segment_or(0, link, 64 << 10, 1000), 4 << 10);
     ck_assert_uint_eq(coll_profile_segment_or(0, link, 4095, 1000), 2048);
