@@ -375,6 +375,12 @@ START_TEST(bad_array) {
 }
 END_TEST
 
+/* Loads the points of one file, or dataset of a file, on all ranks. */
+static bool load_file(const char *path, km_points *points, app_problem *problem) {
+    return km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, points,
+                          problem);
+}
+
 /* Overwrites a feature in a file of floats from write_points with VALUE, on rank 0. */
 static void put_real(const char *path, size_t dim, size_t row, size_t column, float value) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -410,8 +416,7 @@ START_TEST(reals) {
     char *path = path_of(names[NPY_FLOAT]), *bytes = path_of(names[NPY]);
     km_points points;
     app_problem problem = {""};
-    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
-                               &problem);
+    bool good = load_file(path, &points, &problem);
     harness_assert(good && !points.real.used && is_share(&points, ROWS, DIM), "whole numbers");
     km_points_free(&points);
 
@@ -509,8 +514,7 @@ START_TEST(other_elements) {
     write_other(other, path);
     km_points points;
     app_problem problem = {""};
-    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
-                               &problem);
+    bool good = load_file(path, &points, &problem);
     harness_assert(good && points.total == OTHER_ROWS && points.dim == OTHER_DIM, "%s",
                    problem.text);
     harness_assert(points.real.used == (other->lowest < 0), "%s: bytes or not", other->name);
@@ -662,8 +666,7 @@ START_TEST(hdf5_in_little_space) {
     MPI_Barrier(MPI_COMM_WORLD);
     km_points points;
     app_problem problem = {""};
-    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
-                               &problem);
+    bool good = load_file(path, &points, &problem);
     harness_assert(good && points.total == ROWS && points.dim == DIM, "%s", problem.text);
     km_points_free(&points);
     remove_file("a.h5");
@@ -713,8 +716,7 @@ START_TEST(bad_hdf5) {
     MPI_Barrier(MPI_COMM_WORLD);
     km_points points;
     app_problem problem = {""};
-    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
-                               &problem);
+    bool good = load_file(path, &points, &problem);
     harness_assert(!good && strstr(problem.text, bad_hdf5s[_i].text) && !strchr(problem.text, '\n'),
                    "not '%s': '%s'", bad_hdf5s[_i].text, problem.text);
     remove_file("a.h5");
