@@ -172,7 +172,7 @@ static int end(call *run, char *problem, size_t size) {
 static bool take_weights(call *run) {
     const double *weights = run->given->weights;
     const size_t rows = run->given->rows;
-    double any[] = {weights && rows, rows && !weights}; /* weights; and positive weights */
+    double any[] = {weights && rows, rows && !weights}; /* weights; weights that are positive */
     for (size_t i = 0; weights && i < rows; i++) {
         if (!km_is_weight(weights[i]))
             refuse(run, "weight %zu (counted from 0) is %g; weights are finite numbers from 0 on",
@@ -181,11 +181,9 @@ static bool take_weights(call *run) {
     }
     if (!app_agree_most(&run->problem, any, 2, run->comm))
         return false;
-    if (any[0] && !any[1])
-        refuse(run, "weights: all are 0; at least one must be positive");
-    return !run->problem.text[0] &&
-           (!any[0] ||
-            km_points_set_weights(&run->points, weights, "weights", run->comm, &run->problem));
+    run->wrong = any[0] && !any[1]; /* refused below */
+    return !any[0] ||
+           km_points_set_weights(&run->points, weights, "weights", run->comm, &run->problem);
 }
 
 /*

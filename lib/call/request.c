@@ -194,12 +194,12 @@ static void agree_on_memory(coll_request *request) {
 
 /*
  * Returns whether the ranks agree on whether all have REQUEST's memory. If only some of them may
- * copy in-place input, as in an exscan, they do so if the reserve has no room for a copy.
+ * copy in-place input, as in an exscan, they agree if the reserve has no room for a copy.
  */
 static bool needs_agreement(const coll_request *request) {
     const coll_call_args *call = &request->call;
     const size_t bytes = request->bytes - copy_bytes(request);
-    return bytes > RESERVE || coll_call_args_all_copy(call) ||
+    return coll_call_args_all_copy(call) ||
            bytes + coll_scratch_bytes(coll_call_args_some_copy(call) + 1) > RESERVE;
 }
 

@@ -82,7 +82,7 @@ static void check_blame(coll_diagnosis diagnosis, coll_fault fault, int who, int
 static void open_detector(coll_failure_detector *watch) {
     static coll_account memory[2 * RANKS];
     ck_assert_uint_ge(sizeof memory, coll_failure_detector_bytes(RANKS));
-    coll_failure_detector_open(watch, memory, ROOT, RANKS, 0);
+    coll_failure_detector_open(watch, memory, ROOT, RANKS);
 }
 
 START_TEST(the_longest_silent_is_to_blame) {

@@ -136,8 +136,8 @@ static int fail_broadcast(rank_state *p, const coll_diagnosis *diagnosis) {
 
 /* --- Epochs --- */
 
-/* Begins an epoch: finds this rank's neighbours in the line and allocates its outbox. Without
- * memory for that, the broadcast fails on all ranks. */
+/* Begins an epoch: finds this rank's neighbours in the line and allocates its outbox. If
+ * there is no memory for the outbox, fails the broadcast on all ranks. */
 static int enter_epoch(rank_state *p) {
     int i = 0;
     while (p->order[i] != p->comm->rank)
@@ -481,7 +481,7 @@ static rank_state *place_in_scratch(const rank_state *planned, char *scratch) {
     coll_ring_buffers_furnish(&p->buffers, &scratch);
     p->order = coll_scratch_alloc(&scratch, bytes);
     memcpy(p->order, p->call->args.line->order, bytes);
-    coll_failure_detector_open(&p->detector, scratch, p->shape->root, p->comm->ranks, 0);
+    coll_failure_detector_open(&p->detector, scratch, p->shape->root, p->comm->ranks);
     return p;
 }
 

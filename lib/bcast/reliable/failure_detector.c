@@ -9,17 +9,13 @@ size_t coll_failure_detector_bytes(int ranks) {
     return (size_t)ranks * (sizeof(coll_account) + sizeof(double));
 }
 
-void coll_failure_detector_open(coll_failure_detector *detector, void *memory, int root, int ranks,
-                                double now) {
+void coll_failure_detector_open(coll_failure_detector *detector, void *memory, int root,
+                                int ranks) {
     memset(memory, 0, coll_failure_detector_bytes(ranks));
     *detector = (coll_failure_detector){.root = root,
                                         .ranks = ranks,
-                                        .begun = now,
-                                        .progress = now,
                                         .accounts = memory,
                                         .heard = (double *)((coll_account *)memory + ranks)};
-    for (int i = 0; i < ranks; i++)
-        detector->heard[i] = now;
 }
 
 void coll_failure_detector_report(coll_failure_detector *detector, int rank,

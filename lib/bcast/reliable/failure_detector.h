@@ -31,11 +31,10 @@ typedef struct coll_failure_detector {
 size_t coll_failure_detector_bytes(int ranks);
 
 /*
- * Creates the state at time NOW, when the first attempt begins; all ranks count as heard from.
+ * Initializes *DETECTOR at time 0, when the first attempt begins; all ranks count as heard from.
  * MEMORY, aligned for any type, belongs to the caller.
  */
-void coll_failure_detector_open(coll_failure_detector *detector, void *memory, int root, int ranks,
-                                double now);
+void coll_failure_detector_open(coll_failure_detector *detector, void *memory, int root, int ranks);
 
 /* Records that RANK's ACCOUNT arrived at time NOW. */
 void coll_failure_detector_report(coll_failure_detector *detector, int rank,
