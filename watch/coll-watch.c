@@ -174,7 +174,7 @@ static double per_second(uint64_t now, uint64_t before, double seconds) {
     return seconds > 0 && now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* No imbalance is printed of ranks that compute for less than this fraction of the time. */
+/* No imbalance is printed if ranks compute for less than this fraction of the time on average. */
 static const double HARDLY = 0.01;
 
 /* Prints a line per rank: what it did since BEFORE or, if BEFORE is NULL, since MPI_Init. */
@@ -200,7 +200,7 @@ static void print_samples(const struct sample *now, const struct sample *before,
                per_second(now[i].bytes, last->bytes, seconds) * 1e-6, share * 100,
                (double)now[i].lasts * 1e-9, now[i].does);
     }
-    if (sum >= HARDLY * answers)
+    if (sum > HARDLY * answers)
         printf("imbalance: the rank that computes longest does so for %.2f times the mean\n",
                most / (sum / answers));
 }

@@ -43,8 +43,8 @@ int coll_diagnosis_error(const coll_diagnosis *diagnosis, const coll_topo *topo,
             diagnosis->seconds, tried);
     }
     if (diagnosis->fault == COLL_FAULT_MEMORY)
-        return coll_error(MPI_ERR_NO_MEM, "rank %d on %s has no memory for another try%s",
-                          diagnosis->who, host, tried);
+        return coll_error(MPI_ERR_NO_MEM, "rank %d on %s has no memory for another try",
+                          diagnosis->who, host);
     if (diagnosis->fault == COLL_FAULT_STUCK)
         return coll_error(
             MPI_ERR_OTHER,
