@@ -163,7 +163,7 @@ static bool describe_open(const hdf5 *open, km_source *source, app_problem *prob
     /*
      * Deflate, the usual compression of HDF5, shrinks data by a factor of 1032 at most. Without a
      * limit, a damaged length could ask for any amount of memory. Other compressions and several in
-     * a row have no such factor, but a damaged length lacks chunks.
+     * a row have no such factor, but a dataset with a damaged length lacks chunks.
      */
     enum { COMPRESSION = 4096 };
     const double promised =

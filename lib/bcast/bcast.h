@@ -28,7 +28,8 @@ extern const coll_algorithm coll_bcast_circulant;
 extern const coll_algorithm coll_bcast_two_tree;
 extern const coll_algorithm coll_bcast_multi_leader;
 
-/* Not in the table: the broadcasts of MPI libraries, for predictions (binomial.c). */
+/* Not in the table: the broadcasts of MPI libraries, for predictions (binomial.c,
+ * usual_split_binary.c). */
 extern const coll_algorithm coll_bcast_usual_flat, coll_bcast_usual_line, coll_bcast_usual_binary,
     coll_bcast_usual_binomial, coll_bcast_usual_quadrinomial, coll_bcast_usual_split_binary;
 

@@ -22,9 +22,10 @@ enum { TIMES_TAG = COLL_TAG_COLLECTIVE + 1 };
  * Exchanges grow until the times of two successive exchanges differ by at least ENOUGH seconds. TCP
  * is slow at first: the first exchange of a size may take up to LATENCIES times the latency longer.
  * So if the difference is below NOISY seconds plus these latencies, both sizes are exchanged again,
- * up to REPEATS times each, and the least times count; without the first one if the latencies are
- * more than BRIEF. A size is repeated less often if its two least times differ by at most ALIKE
- * times the difference. If the difference is then below half of ENOUGH, exchanges grow further.
+ * up to REPEATS times each, and the least times count. If these latencies are more than BRIEF, the
+ * first time of the larger size does not count. A size is repeated less often if its two least
+ * times differ by at most ALIKE times the difference. If the difference is then below half of
+ * ENOUGH, exchanges grow further.
  */
 static const double ENOUGH = 4e-3, NOISY = 30e-3, BRIEF = 1e-3, ALIKE = 0.1;
 enum { LATENCIES = 4, REPEATS = 3 };
@@ -214,7 +215,7 @@ static int exchange(probe *p, const partners *whom, int bytes, double *seconds) 
 }
 
 /* Repeats an exchange up to REPEATS times, and sets *SECONDS to the least of these times and its
- * value. Ends when the two least times differ by at most CLOSE seconds. */
+ * old value. Ends when the two least times differ by at most CLOSE seconds. */
 static int repeat_exchange(probe *p, const partners *whom, int bytes, double close,
                            double *seconds) {
     double other = INFINITY;

@@ -76,11 +76,11 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
  * Returns WANTED, the user's segment, but at most BYTES. If WANTED is 0, returns the segment size
  * for a pipeline of m = BYTES whose first segment takes FILL segment times to reach the end: c =
  * sqrt(m a / (FILL B)), which minimizes m / c (a + c B) + FILL c B, with the link's overhead a and
- * time per byte B. But c is at least 4 KB, because smaller segments are mostly header, and at most
- * 32 KB, because larger ones come near the transports' eager limit (64 KB over Open MPI's TCP),
- * above which a rank's clear-to-send queues behind the data that it is forwarding. The segments are
- * of equal size, and at least two, since one segment is no pipeline. Source: Zhang and Qiu, section
- * 4.1 (k_opt).
+ * time per byte B. But c is about 4 KB or more, because smaller segments are mostly header, and at
+ * most 32 KB, because larger ones come near the transports' eager limit (64 KB over Open MPI's
+ * TCP), above which a rank's clear-to-send queues behind the data that it is forwarding. The
+ * segments are of equal size, and at least two, since one segment is no pipeline. Source: Zhang and
+ * Qiu, section 4.1 (k_opt).
  */
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
