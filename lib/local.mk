@@ -184,6 +184,8 @@ libcoll_core_la_SOURCES = \
 	lib/sim/network.c lib/sim/network.h \
 	lib/sim/sim.c lib/sim/sim.h \
 	lib/topology/addresses.c lib/topology/addresses.h \
+	lib/topology/contention.c lib/topology/contention.h \
+	lib/topology/contention_probe.c lib/topology/contention_probe.h \
 	lib/topology/findracks.c lib/topology/findracks.h \
 	lib/topology/hostlist.c lib/topology/hostlist.h \
 	lib/topology/nearness.c lib/topology/nearness.h \

@@ -8,6 +8,7 @@
 #include "lib/base/reserve_alloc.h"
 #include "lib/base/textfile.h"
 #include "lib/cost/network_cache.h"
+#include "lib/topology/contention_probe.h"
 #include "lib/topology/tcp_info.h"
 
 #include <stdalign.h>
@@ -527,6 +528,15 @@ int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup) {
 
 /* --- Measurements --- */
 
+/* Stores racks and sites, found as NOTE says, in COMMON and TOPO. */
+static void locate(coll_job_cache *common, coll_topo *topo, int racks[], int sites[],
+                   const char *note) {
+    coll_topo_locate(topo, racks, sites);
+    coll_job_cache_locate(common, racks, sites, note);
+    free(topo->origin);
+    topo->origin = strdup(note); /* only for display, so NULL is fine if strdup fails */
+}
+
 /* Measures racks and sites, and stores them in COMMON and TOPO. */
 static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
     const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
@@ -550,11 +560,44 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
                                         racks + numbers, &at);
     if (code != MPI_SUCCESS)
         return code;
-    coll_topo_locate(topo, racks, sites);
-    coll_job_cache_locate(common, racks, sites, note);
-    free(topo->origin);
-    topo->origin = strdup(note); /* only for display, so NULL is fine if strdup fails */
+    locate(common, topo, racks, sites, note);
     return MPI_SUCCESS;
+}
+
+/*
+ * Returns whether racks may exist that round trips could not show because they are long, and that
+ * the user did not name. The result is the same on all ranks.
+ */
+static bool may_hide_racks(const coll_job_cache_facts *facts, const coll_topo *topo) {
+    const double long_round_trip = 0.1e-3;
+    return topo->racks == 1 && topo->sites == 1 &&
+           (!*facts->topology || strcmp(facts->topology, "auto") == 0 ||
+            strcmp(facts->topology, "auto:fresh") == 0) &&
+           2 * facts->profile.level[COLL_LEVEL_RACK].latency > long_round_trip;
+}
+
+/* Finds racks by the contention at their uplinks, and stores them in COMMON and TOPO. */
+static int find_hidden_racks(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
+    const char *how = "transfers to other racks took longer";
+    const double latency = coll_job_cache_facts_of(common)->profile.level[COLL_LEVEL_RACK].latency;
+    char note[COLL_TOPOLOGY_SOURCE_NOTE];
+    void *scratch;
+    const size_t room = 2 * (size_t)topo->nodes * sizeof(int);
+    int code = coll_comm_scratch(comm, room + coll_contention_probe_bytes(topo->nodes), &scratch);
+    if (code != MPI_SUCCESS)
+        return code;
+    int *racks = memset(scratch, 0, room), *sites = racks + topo->nodes;
+    bool found;
+    code = coll_contention_probe(comm, topo, latency, (char *)scratch + room, racks, &found);
+    if (code == MPI_SUCCESS && found) {
+        const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note};
+        strcpy(note, how);
+        if (comm->rank == 0)
+            coll_topology_source_keep(&at, how);
+        locate(common, topo, racks, sites, note);
+    }
+    coll_comm_release_scratch(comm);
+    return code;
 }
 
 /* Measures the network between the hosts of TOPO, stores the rates in COMMON, and keeps them for
@@ -580,6 +623,8 @@ int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo)
     int code = MPI_SUCCESS;
     if (facts->rest != COLL_TOPOLOGY_SOURCE_NOTHING)
         code = measure_places(comm, common, topo);
+    if (code == MPI_SUCCESS && facts->probes_network && may_hide_racks(facts, topo))
+        code = find_hidden_racks(comm, common, topo);
     if (code == MPI_SUCCESS && facts->probes_network)
         code = measure_network(comm, common, topo);
     return code;

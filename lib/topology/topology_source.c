@@ -323,6 +323,10 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
     return COLL_TOPOLOGY_SOURCE_NOTHING;
 }
 
+void coll_topology_source_keep(const coll_topology_source_state *at, const char *how) {
+    write_cache(at, COLL_TOPOCACHE_SURE, how);
+}
+
 /* Broadcasts racks, sites and note at the same time, over the connections of earlier calls of
  * MPI_Ibcast: MPI_Bcast would open other connections. */
 static int broadcast_places(MPI_Comm comm, const location *at) {

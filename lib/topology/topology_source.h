@@ -65,4 +65,10 @@ int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, 
                                  const int leaders[], void *memory,
                                  const coll_topology_source_state *at);
 
+/*
+ * On rank 0, keeps AT's racks and sites, which were found HOW, for later jobs as a measured
+ * topology. Sets AT's note to HOW and whether that succeeded.
+ */
+void coll_topology_source_keep(const coll_topology_source_state *at, const char *how);
+
 #endif

@@ -7,6 +7,7 @@ UNIT_TESTS = \
 	tests/unit/cgroup \
 	tests/unit/choice_cache \
 	tests/unit/collective_plans \
+	tests/unit/contention \
 	tests/unit/cost \
 	tests/unit/crc32c \
 	tests/unit/doctor \
