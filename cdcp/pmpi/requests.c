@@ -189,9 +189,8 @@ MPI_Fint MPI_Request_c2f(MPI_Request request) {
 }
 
 MPI_Request MPI_Request_f2c(MPI_Fint handle) {
-    if (handle < COLL_REQUESTS_DCP)
-        return PMPI_Request_f2c(handle);
-    return coll_requests_handle(coll_requests_numbered(handle));
+    void *address = coll_requests_numbered(handle);
+    return address ? coll_requests_handle(address) : PMPI_Request_f2c(handle);
 }
 #endif
 
@@ -202,7 +201,7 @@ int MPI_Request_toint(MPI_Request request) {
 }
 
 MPI_Request MPI_Request_fromint(int handle) {
-    MPI_Request request = coll_requests_handle(coll_requests_numbered(handle));
-    return coll_requests_own(request) ? request : PMPI_Request_fromint(handle);
+    void *address = coll_requests_numbered(handle);
+    return address ? coll_requests_handle(address) : PMPI_Request_fromint(handle);
 }
 #endif

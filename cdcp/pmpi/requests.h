@@ -27,12 +27,14 @@ static inline MPI_Fint coll_requests_number(const void *address) {
                : COLL_REQUESTS_DCP + (MPI_Fint)(at - coll_dcp_arena.base);
 }
 
-/* Returns the address for the integer NUMBER, which need not be one of ours. */
+/* Returns the address of our request with the integer NUMBER; NULL if there is none. */
 static inline void *coll_requests_numbered(MPI_Fint number) {
-    const uintptr_t offset = (uint32_t)number;
-    return (void *)(number >= COLL_REQUESTS_LIBCOLL
-                        ? coll_nonblocking_arena.base + offset - COLL_REQUESTS_LIBCOLL
-                        : coll_dcp_arena.base + offset - COLL_REQUESTS_DCP);
+    const bool is_served = number < COLL_REQUESTS_LIBCOLL;
+    const coll_dcp_range *arena = is_served ? &coll_dcp_arena : &coll_nonblocking_arena;
+    const MPI_Fint first = is_served ? COLL_REQUESTS_DCP : COLL_REQUESTS_LIBCOLL;
+    if (number < first || (uintptr_t)(number - first) >= arena->size)
+        return NULL;
+    return (void *)(arena->base + (uintptr_t)(number - first));
 }
 
 static inline MPI_Request coll_requests_handle(void *address) {

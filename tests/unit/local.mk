@@ -35,6 +35,7 @@ UNIT_TESTS = \
 	tests/unit/reduction_tree \
 	tests/unit/replay \
 	tests/unit/report \
+	tests/unit/request_numbers \
 	tests/unit/sim \
 	tests/unit/socket_wakeup \
 	tests/unit/topocache \
