@@ -81,7 +81,7 @@ static void gathers_alone(MPI_Comm alone) {
 
 /* Passes NULL instead of requests, while one request is active. */
 static void requests(void) {
-    int index, flag;
+    int index, flag, count = 1 << 30, indices[2];
     MPI_Iallreduce(values, results, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     say("wait", MPI_Wait(NULL, MPI_STATUS_IGNORE));
     say("test", MPI_Test(NULL, &flag, MPI_STATUS_IGNORE));
@@ -92,6 +92,11 @@ static void requests(void) {
     say("waitall of less than none", MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE));
     say("waitany", MPI_Waitany(1, NULL, &index, MPI_STATUS_IGNORE));
     say("startall", MPI_Startall(1, NULL));
+    MPI_Request both[2] = {0, request};
+    for (flag = 0; !flag;)
+        MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    say("testsome", MPI_Testsome(2, both, &count, indices, MPI_STATUSES_IGNORE));
+    request = both[1];
     say("wait as it should be", MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
