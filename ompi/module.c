@@ -174,6 +174,11 @@ static const char *other_network(bool *same_on_all) {
  */
 static bool has_foreign_network(const struct ompi_communicator_t *comm) {
     bool same_on_all;
+    if (!libcoll_tags_fit()) {
+        trace_reason(comm, mca_pml_base_selected_component.pmlm_version.mca_component_name,
+                     "its tags are shorter than libcoll's");
+        return true;
+    }
     const char *other = libcoll_any_network ? NULL : other_network(&same_on_all);
     if (!other)
         return false;

@@ -60,3 +60,7 @@ const COLL_Transport *libcoll_transport(libcoll_tags which, char text[], size_t 
     first_tag = LAST_TAG + (1 + (int)which) * TAGS;
     return &transport;
 }
+
+bool libcoll_tags_fit(void) {
+    return mca_pml.pml_max_tag >= -LAST_TAG;
+}

@@ -8,6 +8,7 @@
 #define COLL_OMPI_TRANSPORT_H
 
 #include <coll_component.h>
+#include <stdbool.h>
 
 /* Two copies of libcoll may be in a process; each has its own tags. */
 typedef enum libcoll_tags { LIBCOLL_TAGS_COMPONENT, LIBCOLL_TAGS_WRAPPER } libcoll_tags;
@@ -24,5 +25,12 @@ typedef enum libcoll_tags { LIBCOLL_TAGS_COMPONENT, LIBCOLL_TAGS_WRAPPER } libco
  * internal structures differ between releases. Call it after MPI_Init or in a component.
  */
 const COLL_Transport *libcoll_transport(libcoll_tags which, char text[], size_t size);
+
+/*
+ * Returns whether the PML sends all of the transport's tags as they are. PML ucx has tags of 24
+ * bits, and would make libcoll's tags those of the program. The same on all ranks. Call it after
+ * libcoll_transport has returned a transport and the PML is selected.
+ */
+bool libcoll_tags_fit(void);
 
 #endif

@@ -267,7 +267,7 @@ static void set_up_job(void) {
 #ifdef HAVE_OMPI_TRANSPORT
     char why[200];
     const COLL_Transport *transport = libcoll_transport(LIBCOLL_TAGS_WRAPPER, why, sizeof why);
-    int code = transport ? COLL_Setup_job(transport) : MPI_SUCCESS;
+    int code = transport && libcoll_tags_fit() ? COLL_Setup_job(transport) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         end_with_problem(error_text(code));
 #endif

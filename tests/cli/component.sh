@@ -132,6 +132,19 @@ for mode in op type; do
     component 3 $one "$programs/made" $mode || fail "made $mode"
 done
 
+# With PML ucx libcoll's tags would be those of the program.
+ucx="--mca pml ucx --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any"
+# shellcheck disable=SC2086 # words
+if run 3 $ucx "$programs/made" any; then
+    component 3 $ucx --mca coll_libcoll_any_network 1 --mca coll_libcoll_trace 1 $one "$programs/made" any ||
+        fail "made any with ucx"
+    grep -q "^coll: the component stands aside: ucx (its tags" err || fail "made any with ucx: not said why"
+    [ ! -x "$build/coll-run" ] || $limited "$build/coll-run" -n 3 --wrap all --bcast chain $ucx -- "$programs/made" any \
+        >out 2>err || fail "made any with ucx and --wrap"
+else
+    echo "skipped: ucx, which this Open MPI lacks"
+fi
+
 # sent WORDS...: prints the number of messages that 4 ranks send in total with the component, as Open MPI
 # counts them.
 sent() {

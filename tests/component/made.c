@@ -9,6 +9,7 @@
  *   types            the ranks of a nonblocking call describe the same bytes differently
  *   op               an operation is freed before the persistent request that uses it is started
  *   type             a datatype is freed before the persistent request that uses it is started
+ *   any              collectives run while a receive with any tag from any rank is active
  */
 #include "tests/component/persistent.h"
 
@@ -190,6 +191,17 @@ static bool type(void) {
     return sums[0] == ranks && sums[2 * COUNT - 1] == ranks;
 }
 
+static bool any(void) {
+    int got = -1;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+    bool good = types(1) && types(8) && adds_up(MPI_COMM_WORLD);
+    MPI_Send(&rank, 1, MPI_INT, (rank + 1) % ranks, ROUNDS, MPI_COMM_WORLD);
+    MPI_Wait(&request, &status);
+    return good && got == (rank + ranks - 1) % ranks && status.MPI_TAG == ROUNDS;
+}
+
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     int provided, good = false, all;
@@ -210,6 +222,8 @@ int main(int argc, char **argv) {
         good = op();
     if (strcmp(mode, "type") == 0)
         good = type();
+    if (strcmp(mode, "any") == 0)
+        good = any();
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%s: %s\n", mode, all ? "right" : "WRONG");
