@@ -169,8 +169,9 @@ static bool is_at(int root, MPI_Comm comm) {
  * them do nothing.
  */
 #define KEEP(needed, type)                                                                         \
-    (code = code == MPI_SUCCESS && record && (needed) ? coll_nonblocking_keep_type(record, &type)  \
-                                                      : code)
+    (code = code == MPI_SUCCESS && record && (needed)                                              \
+                ? coll_raise(comm, coll_nonblocking_keep_type(record, &type))                      \
+                : code)
 #define CONVERT(vector, needed, counts, places)                                                    \
     (code = code == MPI_SUCCESS ? FORM(convert_vectors)(&vector, needed, counts, places, comm)     \
                                 : code)
@@ -185,7 +186,7 @@ static bool is_at(int root, MPI_Comm comm) {
     (CONVERT_EDGES(vector, receives, counts, NULL), copy_places(&vector, places),                  \
      ADD_TYPES(vector, types))
 #define ADD_TYPES(vector, types)                                                                   \
-    (code = code == MPI_SUCCESS ? keep_types(&vector, record, types) : code)
+    (code = code == MPI_SUCCESS ? coll_raise(comm, keep_types(&vector, record, types)) : code)
 
 /*
  * Evaluates PREPARATION and then CREATE, the call of libcoll that starts or prepares the operation.

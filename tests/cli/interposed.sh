@@ -82,9 +82,9 @@ same 2 bindings
 if [ "$launcher" = openmpi ]; then
     same 3 family
     same 3 arguments
-    coll_run 5 --dcp 2 --bcast chain --gather linear -- "$build/tests/interposed/arguments" ||
-        fail "arguments with --bcast and --gather"
-    sort out | diff alone - || fail "arguments with --bcast and --gather"
+    coll_run 5 --dcp 2 --bcast chain --gather linear --alltoall pairwise -- "$build/tests/interposed/arguments" ||
+        fail "arguments with --bcast, --gather and --alltoall"
+    sort out | diff alone - || fail "arguments with --bcast, --gather and --alltoall"
 else
     echo "skipped: family, arguments: Debian's MPICH starts no further ranks, and ends where arguments are wrong"
 fi

@@ -100,6 +100,28 @@ static void requests(void) {
     say("wait as it should be", MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+static int errors;
+
+static void count_error(MPI_Comm *comm, int *code, ...) {
+    (void)comm, (void)code;
+    errors++;
+}
+
+/* Starts calls without a type, whose errors must get to the communicator's own handler. */
+static void types(MPI_Comm comm) {
+    MPI_Datatype none[64] = {0};
+    int counts[64] = {0};
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(count_error, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    say("ibcast of a null type", MPI_Ibcast(values, 1, none[0], 0, comm, &request));
+    printf("%d: %d error\n", rank, errors);
+    say("ialltoallw of null types", MPI_Ialltoallw(values, counts, counts, none, results, counts,
+                                                   counts, none, comm, &request));
+    printf("%d: %d errors\n", rank, errors);
+    MPI_Errhandler_free(&handler);
+}
+
 int main(int argc, char **argv) {
     MPI_Comm copy, alone;
     MPI_Init(&argc, &argv);
@@ -116,6 +138,7 @@ int main(int argc, char **argv) {
     gathers(copy);
     gathers_alone(alone);
     requests();
+    types(copy);
     MPI_Type_free(&uncommitted);
     MPI_Comm_free(&copy);
     MPI_Comm_free(&alone);
