@@ -163,10 +163,10 @@ static bool is_at(int root, MPI_Comm comm) {
 }
 
 /*
- * Parts of a PREPARATION, separated by commas. KEEP duplicates a type, unless the call blocks.
- * CONVERT sets VECTOR, which is TO or FROM, to the converted counts and displacements. ADD_TYPES
- * adds types to it. KEEP and CONVERT do nothing unless NEEDED is true. If CODE is an error, all of
- * them do nothing.
+ * Parts of a PREPARATION, separated by commas. KEEP lets the program free a type, unless the call
+ * blocks. CONVERT sets VECTOR, which is TO or FROM, to the converted counts and displacements.
+ * ADD_TYPES adds types to it. KEEP and CONVERT do nothing unless NEEDED is true. If CODE is an
+ * error, all of them do nothing.
  */
 #define KEEP(needed, type)                                                                         \
     (code = code == MPI_SUCCESS && record && (needed)                                              \

@@ -56,7 +56,8 @@ int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made) {
     }
     if (record) {
         record->op = op;
-        record->op_freed = false;
+        record->operand = MPI_DATATYPE_NULL;
+        record->op_freed = record->operand_freed = false;
     }
     pthread_mutex_unlock(&lock);
     *made = record;
@@ -71,6 +72,12 @@ int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type) {
     int code = coll_envelope_get(*type, &envelope);
     if (code != MPI_SUCCESS || envelope.combiner == MPI_COMBINER_NAMED)
         return code;
+    if (record->op != MPI_OP_NULL) {
+        pthread_mutex_lock(&lock);
+        record->operand = *type;
+        pthread_mutex_unlock(&lock);
+        return MPI_SUCCESS;
+    }
     const size_t count = (size_t)record->type_count;
     MPI_Datatype *kept = realloc(record->types, (count + 1) * sizeof *kept);
     if (!kept)
@@ -85,9 +92,10 @@ int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type) {
 }
 
 /*
- * Returns whether a record uses OP, and marks all records that use OP. The caller holds the lock.
+ * Return whether a record uses OP, or TYPE as its operand, and mark all records that do. The caller
+ * holds the lock.
  */
-static bool mark_freed(MPI_Op op) {
+static bool mark_op_freed(MPI_Op op) {
     bool found = false;
     for (int i = 0; i < used; i++)
         if (records[i].op == op)
@@ -95,16 +103,39 @@ static bool mark_freed(MPI_Op op) {
     return found;
 }
 
-/* As MPI requires, an operation is freed only when the calls that use it are complete. */
+static bool mark_operand_freed(MPI_Datatype type) {
+    bool found = false;
+    for (int i = 0; i < used; i++)
+        if (records[i].operand == type)
+            found = records[i].operand_freed = true;
+    return found;
+}
+
+/*
+ * As MPI requires, an operation and a datatype are freed only when the calls that use them are
+ * complete.
+ */
 int MPI_Op_free(MPI_Op *op) {
     bool in_use = false;
     pthread_mutex_lock(&lock);
     if (op && *op != MPI_OP_NULL)
-        in_use = mark_freed(*op);
+        in_use = mark_op_freed(*op);
     pthread_mutex_unlock(&lock);
     if (!in_use)
         return PMPI_Op_free(op);
     *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
+}
+
+int MPI_Type_free(MPI_Datatype *type) {
+    bool in_use = false;
+    pthread_mutex_lock(&lock);
+    if (type && *type != MPI_DATATYPE_NULL)
+        in_use = mark_operand_freed(*type);
+    pthread_mutex_unlock(&lock);
+    if (!in_use)
+        return PMPI_Type_free(type);
+    *type = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }
 
@@ -119,14 +150,19 @@ void coll_nonblocking_free(coll_nonblocking *record) {
     }
     pthread_mutex_lock(&lock);
     MPI_Op op = record->op;
+    MPI_Datatype operand = record->operand;
     record->request = NULL;
     record->op = MPI_OP_NULL;
+    record->operand = MPI_DATATYPE_NULL;
     record->next = unused;
     unused = record;
-    bool last = record->op_freed && !mark_freed(op);
+    bool last_of_op = record->op_freed && !mark_op_freed(op),
+         last_of_operand = record->operand_freed && !mark_operand_freed(operand);
     pthread_mutex_unlock(&lock);
-    if (last)
+    if (last_of_op)
         (void)PMPI_Op_free(&op);
+    if (last_of_operand)
+        (void)PMPI_Type_free(&operand);
 }
 
 MPI_Comm coll_nonblocking_comm(const coll_nonblocking *record) {

@@ -22,7 +22,8 @@ typedef struct coll_nonblocking {
     MPI_Datatype *types;     /* duplicates of the call's derived types; NULL if there are none */
     int type_count;
     MPI_Op op;                     /* MPI_OP_NULL if the call does not reduce */
-    bool op_freed;                 /* the program has freed OP */
+    MPI_Datatype operand;          /* the derived type that OP gets, else MPI_DATATYPE_NULL */
+    bool op_freed, operand_freed;  /* the program has freed OP, OPERAND */
     struct coll_nonblocking *next; /* in the list of unused records */
 } coll_nonblocking;
 
@@ -52,7 +53,10 @@ bool coll_nonblocking_prepares(coll_operation operation, MPI_Comm comm);
  */
 int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made);
 
-/* Replaces *TYPE by a duplicate that RECORD owns, unless the type is predefined. */
+/*
+ * Lets the program free *TYPE, unless the type is predefined. Replaces it by a duplicate that
+ * RECORD owns; but if the call reduces, keeps it, because the operation gets the call's own type.
+ */
 int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type);
 
 /* Frees RECORD, whose request is freed or was never created. */

@@ -62,6 +62,15 @@ static void say(const char *what) {
         printf("%d: %s: %s leaves %d of %d requests\n", rank, where, what, left, begun);
 }
 
+static MPI_Datatype operand; /* the type of the calls that reduce, also after it is freed */
+
+/* An MPI_User_function that expects the type with which the call was made. */
+static void compose_operands(void *first, void *into, int *count, MPI_Datatype *type) {
+    if (*type != operand)
+        printf("%d: %s: an operation gets another type\n", rank, where);
+    compose(first, into, count, type);
+}
+
 /* The counts and displacements of calls with one for each rank. */
 static count_of_elements counts[64], sent[64], received[64];
 static displacement places[64];
@@ -194,9 +203,10 @@ static void free_operands(MPI_Op *op, MPI_Datatype *pair, MPI_Datatype *gapped) 
 static void make_calls(MPI_Comm comm, int way, count_of_elements count) {
     MPI_Op op;
     MPI_Datatype pair, gapped;
-    MPI_Op_create(compose, 0, &op);
+    MPI_Op_create(compose_operands, 0, &op);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
+    operand = pair;
     MPI_Type_vector(2, 1, 3, MPI_INT, &gapped);
     MPI_Type_commit(&gapped);
     fill(way);
