@@ -26,6 +26,8 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/plan/multi_leader.h"
 
+#include <limits.h>
+
 enum { RADIX = COLL_WINDOW + 1 };
 enum { NONE = -1 };
 
@@ -37,6 +39,15 @@ typedef struct draft {
     coll_range what;
     size_t at; /* offset in the round's memory of the sums that are received next */
 } draft;
+
+/*
+ * Returns the bytes of the data that are forwarded at a time with RADIX: the user's segment, unless
+ * a message of all other sums of a round could then be longer than an int counts.
+ */
+static size_t piece_of(const coll_plan_args *args, int radix) {
+    return coll_least(coll_segment_given(args),
+                      coll_segment_of(args->shape, INT_MAX / (size_t)(radix - 1)));
+}
 
 /* --- Rounds --- */
 
@@ -108,7 +119,7 @@ static void spread(draft *d, const coll_leaders *leaders, const coll_leaders_tur
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_leaders *leaders = &((const coll_leaders_plan *)base)->leaders;
     const int turns = coll_leaders_turns(leaders);
-    const size_t piece = coll_segment_given(base->args);
+    const size_t piece = piece_of(base->args, leaders->radix);
     draft d = {.steps = steps,
                .changed = NONE,
                .what = coll_segment_at(base->args->shape->bytes, piece, round),
@@ -130,7 +141,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_leaders_extent all = coll_leaders_measure(args, args->values->at[RADIX]);
-    const size_t piece = coll_segment_given(args),
+    const size_t piece = piece_of(args, all.radix),
                  pieces = coll_segment_count(args->shape->bytes, piece);
     const int sums = all.node_cuts + all.cuts * (all.radix - 1),
               turns = all.node_cuts + all.cuts * (1 + all.node_cuts);
@@ -143,8 +154,9 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_leaders_plan *plan = memory;
-    const uint64_t rounds = coll_segment_count(args->shape->bytes, coll_segment_given(args));
     plan->leaders = coll_leaders_open(args, args->values->at[RADIX], plan + 1);
+    const uint64_t rounds =
+        coll_segment_count(args->shape->bytes, piece_of(args, plan->leaders.radix));
     plan->base = coll_plan_of(args, size, rounds, plan_round);
     return &plan->base;
 }

@@ -12,11 +12,13 @@
 #include "lib/pattern/binomial.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/sim/sim.h"
 #include "tests/support/generator.h"
 #include "tests/support/harness.h"
 #include "tests/support/mutant.h"
 #include "tests/support/prover.h"
 
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,6 +308,58 @@ START_TEST(plans_for_one_long_block_are_right) {
 }
 END_TEST
 
+/* Returns the bytes of the longest message of the rank at POSITION. */
+static size_t longest_message(const trial *t, coll_rank_order *line, int position) {
+    const coll_planner *planner = coll_planner_of(t->call.algorithm, &t->call.values);
+    coll_blocks even;
+    line->position = position;
+    const coll_plan_args args = coll_sim_plan_args(
+        &t->call.shape, &t->call.values, line, line->order[position] == t->call.shape.root, &even);
+    const coll_plan_size size = planner->size(&args);
+    void *memory = malloc(size.own_bytes + size.making_bytes);
+    coll_step *steps = malloc((size_t)size.steps * sizeof *steps);
+    if (!memory || !steps)
+        abort();
+    const coll_plan *plan = planner->plan(&args, size, memory);
+    size_t longest = 0;
+    for (uint64_t round = 0; round < plan->rounds; round++)
+        for (int i = plan->round(plan, round, steps) - 1; i >= 0; i--)
+            if (coll_step_is_message(&steps[i]) && steps[i].length > longest)
+                longest = steps[i].length;
+    free(steps);
+    free(memory);
+    return longest;
+}
+
+/* MPI's counts are ints: also with the longest segments, no message is longer. */
+START_TEST(longest_segments_fit_messages) {
+    enum { RANKS = 24 };
+    const subject *what = &subjects[_i];
+    coll_rank_order *line = malloc(sizeof *line + RANKS * sizeof(int));
+    ck_assert_ptr_nonnull(line);
+    for (int turn = 0; turn < 20; turn++) {
+        trial t = make_trial(what, RANKS, 0, (size_t)3 << 30, turn);
+        t.call.counts = NULL;
+        t.call.shape.bytes = (size_t)3 << 30;
+        t.call.shape.topo = &t.topo;
+        bool has_segment = false;
+        for (int i = 0; what->algorithm->params[i].name; i++)
+            if (strcmp(what->algorithm->params[i].name, "segment") == 0) {
+                t.call.values.at[i] = what->algorithm->params[i].highest;
+                has_segment = true;
+            }
+        if (has_segment && applies(&t)) {
+            coll_order_ranks(&t.call.shape, line->order);
+            for (int position = 0; position < RANKS; position++)
+                ck_assert_msg(longest_message(&t, line, position) <= INT_MAX, "%s %s, turn %d",
+                              coll_operations[what->operation].name, what->algorithm->name, turn);
+        }
+        end_trial(&t);
+    }
+    free(line);
+}
+END_TEST
+
 /*
  * All reproducible algorithms combine by the same tree, whatever the size, the placement and the
  * parameters.
@@ -389,6 +443,7 @@ int main(void) {
     tcase_set_timeout(proofs, 0); /* no time limit, because PROVE=all takes minutes */
     tcase_add_loop_test(proofs, all_plans_are_right, 0, subject_count);
     tcase_add_loop_test(proofs, plans_for_one_long_block_are_right, 0, subject_count);
+    tcase_add_loop_test(proofs, longest_segments_fit_messages, 0, subject_count);
     tcase_add_loop_test(proofs, wrong_plans_are_caught, 0, subject_count);
     tcase_add_loop_test(proofs, reproducible_plans_have_one_tree, COLL_OPERATION_ALLREDUCE,
                         COLL_OPERATIONS);
