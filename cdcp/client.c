@@ -104,13 +104,12 @@ static inline void unpack_values(const coll_data *wanted, const void *from) {
 }
 
 static coll_wire_header header_of(const coll_dcp_request *request) {
-    const coll_client_comm *client_comm = request->client_comm;
-    return (coll_wire_header){.comm = client_comm->number,
-                              .sequence = client_comm->sequence,
+    return (coll_wire_header){.comm = request->series->number,
+                              .sequence = request->series->sequence,
                               .kind = COLL_WIRE_CONTRIBUTION,
                               .code = request->call.code,
                               .count = request->call.count,
-                              .rank = client_comm->rank};
+                              .rank = request->client_comm->rank};
 }
 
 static size_t larger(size_t one, size_t other) {
@@ -146,12 +145,11 @@ static bool post_to_mailbox(coll_dcp_request *request) {
     if (coll_mailbox_event_in(slot, memory_order_relaxed) != COLL_MAILBOX_FREE ||
         !reserve_large_slot(&request->call, &large_slot))
         return false;
-    const coll_client_comm *client_comm = request->client_comm;
     slot->code = request->call.code;
-    slot->comm = client_comm->number;
-    slot->sequence = client_comm->sequence;
+    slot->comm = request->series->number;
+    slot->sequence = request->series->sequence;
     slot->count = request->call.count;
-    slot->rank = client_comm->rank;
+    slot->rank = request->client_comm->rank;
     slot->large_slot = large_slot;
     pack_values(coll_mailbox_data(&box, slot), &request->call.given);
     atomic_store_explicit(&slot->state, coll_mailbox_state(box.ticket++, COLL_MAILBOX_POSTED),
@@ -207,7 +205,7 @@ COLL_ASIDE static int post_as_message(coll_dcp_request *request) {
 int coll_dcp_begin(coll_dcp_request *request) {
     coll_job_enter();
     int code = post_to_mailbox(request) ? MPI_SUCCESS : post_as_message(request);
-    request->client_comm->sequence++;
+    request->series->sequence++;
     coll_job_leave();
     return code;
 }
@@ -222,10 +220,12 @@ static inline void end_request(coll_dcp_request **request) {
     *request = NULL;
 }
 
-void coll_dcp_release(coll_dcp_request **request) {
+int coll_dcp_release(coll_dcp_request **request) {
+    int code = (*request)->persistent ? coll_client_series_end(&(*request)->own) : MPI_SUCCESS;
     coll_job_enter();
     end_request(request);
     coll_job_leave();
+    return code;
 }
 
 bool coll_dcp_active(const coll_dcp_request *request) {

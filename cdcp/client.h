@@ -22,6 +22,7 @@ static inline int coll_client_request(coll_client_comm *client_comm, coll_dcp_re
     (*request)->slot = NULL;
     (*request)->messages = NULL;
     (*request)->client_comm = client_comm;
+    (*request)->series = &client_comm->series;
     (*request)->persistent = false;
     return MPI_SUCCESS;
 }

@@ -24,7 +24,7 @@ static int post_request(int code, coll_dcp_request **request) {
     if (code == MPI_SUCCESS)
         code = coll_dcp_begin(*request);
     if (code != MPI_SUCCESS)
-        coll_dcp_release(request);
+        (void)coll_dcp_release(request);
     return code;
 }
 
@@ -74,10 +74,22 @@ static inline int make_allreduce(const void *sendbuf, void *recvbuf, MPI_Count c
 
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
+    coll_client_series series;
+    bool failed;
     int code = make_allreduce(sendbuf, recvbuf, count, type, op, comm, request);
-    if (*request)
-        (*request)->persistent = true;
-    return code;
+    if (code == MPI_SUCCESS && !*request)
+        return MPI_SUCCESS;
+    code = coll_client_series_begin(coll_client_comm_served(comm), *request, &series, &failed);
+    if (!*request)
+        return code;
+    if (code != MPI_SUCCESS || failed) {
+        (void)coll_dcp_release(request);
+        return code;
+    }
+    (*request)->own = series;
+    (*request)->series = &(*request)->own;
+    (*request)->persistent = true;
+    return MPI_SUCCESS;
 }
 
 int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,

@@ -37,26 +37,24 @@ static void unlink_entry(coll_client_comm *client_comm) {
         client_comm->next->link = client_comm->link;
 }
 
-static int tell_end(const coll_client_comm *client_comm) {
-    coll_wire_header header = {.comm = client_comm->number,
-                               .kind = COLL_WIRE_FORGET,
-                               .sequence = client_comm->sequence,
-                               .rank = client_comm->rank};
+/*
+ * Tells the DCP how many posts this rank has made. The DCP may read this message before the last
+ * posts in the mailbox.
+ */
+int coll_client_series_end(const coll_client_series *series) {
+    if (!coll_the_job.posts || series->number == COLL_JOB_WORLD)
+        return MPI_SUCCESS;
+    coll_wire_header header = {
+        .comm = series->number, .kind = COLL_WIRE_FORGET, .sequence = series->sequence};
     return coll_job_tell(&header, sizeof header);
 }
 
-/*
- * Ends the entry of a communicator that is freed: tells the DCP how many posts this rank has made
- * on the communicator, and removes the entry from the list. The DCP may read this message before
- * the last posts in the mailbox.
- */
+/* Ends the entry of a communicator that is freed, and removes it from the list. */
 static int end_entry(coll_attribute *attribute) {
     coll_client_comm *client_comm = (coll_client_comm *)attribute;
-    int code = MPI_SUCCESS;
     if (recent == client_comm)
         recent = NULL;
-    if (coll_the_job.posts && client_comm->served && client_comm->number != COLL_JOB_WORLD)
-        code = tell_end(client_comm);
+    int code = coll_client_series_end(&client_comm->series);
     coll_job_enter();
     unlink_entry(client_comm);
     client_comm->comm = MPI_COMM_NULL;
@@ -117,7 +115,7 @@ int coll_client_comm_begin(void) {
     coll_client_comm *world = attach(coll_the_job.app);
     if (!world)
         return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator");
-    world->number = COLL_JOB_WORLD;
+    world->series.number = COLL_JOB_WORLD;
     world->served = true;
     return MPI_SUCCESS;
 }
@@ -208,7 +206,7 @@ static int examine_members(roster *members) {
     return code;
 }
 
-static int tell_members(const coll_client_comm *client_comm, const roster *members) {
+static int tell_members(uint64_t number, const roster *members) {
     struct {
         coll_wire_header header;
         int32_t members[PIECE];
@@ -218,10 +216,9 @@ static int tell_members(const coll_client_comm *client_comm, const roster *membe
         code = translate_piece(members, first, message.members, &items);
         if (code != MPI_SUCCESS)
             return code;
-        message.header = (coll_wire_header){.comm = client_comm->number,
+        message.header = (coll_wire_header){.comm = number,
                                             .kind = COLL_WIRE_MEMBERS,
                                             .count = members->count,
-                                            .rank = client_comm->rank,
                                             .first = first,
                                             .items = items,
                                             .more = first + items < members->count};
@@ -243,36 +240,62 @@ static uint64_t give_number(void) {
 }
 
 /*
- * Lets COMM's first rank choose a number for COMM, and sends it to all ranks. If CLIENT_COMM is
- * NULL on a rank, all ranks delete their entries.
+ * Lets COMM's first rank choose a number, and sends it to all ranks. Sets *FAILED to whether
+ * CLIENT_COMM is NULL on a rank.
  */
-static int agree_on_number(MPI_Comm comm, coll_client_comm *client_comm, const roster *members) {
+static int agree_on_number(MPI_Comm comm, const coll_client_comm *client_comm, uint64_t *number,
+                           bool *failed) {
     enum { NUMBER, FAILED, WORDS };
     uint64_t words[WORDS] = {[FAILED] = !client_comm};
     if (client_comm && client_comm->rank == 0)
         words[NUMBER] = give_number();
     int code = PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_MAX, comm);
-    if (code != MPI_SUCCESS || !client_comm)
-        return code;
-    if (words[FAILED])
-        return PMPI_Comm_delete_attr(comm, key);
-    client_comm->number = words[NUMBER];
-    client_comm->served = true;
-    return members->speaks ? tell_members(client_comm, members) : MPI_SUCCESS;
+    *number = words[NUMBER];
+    *failed = words[FAILED];
+    return code;
 }
 
-int coll_client_comm_make(MPI_Comm comm) {
-    coll_client_comm *client_comm = attach(comm);
+/*
+ * Agrees with COMM's other ranks on a number, and tells it and the members to the DCP. Sets *NUMBER
+ * to COLL_JOB_WORLD if DCPs can't serve COMM. Sets *FAILED to whether CLIENT_COMM is NULL on a
+ * rank; then the DCP isn't told.
+ */
+static int register_members(MPI_Comm comm, const coll_client_comm *client_comm, uint64_t *number,
+                            bool *failed) {
     roster members;
-    int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
-    if (code != MPI_SUCCESS || inter)
-        return code;
-    code = PMPI_Comm_group(comm, &members.group);
+    *number = COLL_JOB_WORLD;
+    *failed = false;
+    int code = PMPI_Comm_group(comm, &members.group);
     if (code != MPI_SUCCESS)
         return code;
     code = examine_members(&members);
     if (code == MPI_SUCCESS && members.eligible)
-        code = agree_on_number(comm, client_comm, &members);
+        code = agree_on_number(comm, client_comm, number, failed);
+    if (code == MPI_SUCCESS && members.eligible && !*failed && members.speaks)
+        code = tell_members(*number, &members);
     PMPI_Group_free(&members.group);
     return code;
+}
+
+int coll_client_comm_make(MPI_Comm comm) {
+    coll_client_comm *client_comm = attach(comm);
+    uint64_t number;
+    bool failed;
+    int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
+    if (code != MPI_SUCCESS || inter)
+        return code;
+    code = register_members(comm, client_comm, &number, &failed);
+    if (code != MPI_SUCCESS || !client_comm)
+        return code;
+    if (failed)
+        return PMPI_Comm_delete_attr(comm, key);
+    client_comm->series.number = number;
+    client_comm->served = number != COLL_JOB_WORLD;
+    return MPI_SUCCESS;
+}
+
+int coll_client_series_begin(const coll_client_comm *client_comm, bool ready,
+                             coll_client_series *series, bool *failed) {
+    *series = (coll_client_series){0};
+    return register_members(client_comm->comm, ready ? client_comm : NULL, &series->number, failed);
 }

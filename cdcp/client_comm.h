@@ -3,6 +3,9 @@
  * A communicator on an application rank: its number in messages to DCPs, and the number of its
  * calls so far. This entry is made by a collective call on the communicator, cached as an
  * attribute, and freed with the communicator.
+ *
+ * Ranks may start persistent requests in different orders, also after the communicator is freed. So
+ * each persistent request has a number of its own, as if it had a communicator of its own.
  */
 #ifndef COLL_CDCP_CLIENT_COMM_H
 #define COLL_CDCP_CLIENT_COMM_H
@@ -14,15 +17,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Calls that all members make in the same order. */
+typedef struct coll_client_series {
+    uint64_t number;   /* unique in the job, the same on all members */
+    uint32_t sequence; /* number of the next call */
+} coll_client_series;
+
 typedef struct coll_client_comm {
     coll_attribute attribute;
-    MPI_Comm comm;     /* MPI_COMM_NULL after the program has freed it */
-    bool served;       /* it has a number, and DCPs take its calls */
-    uint64_t number;   /* unique in the job, the same on all members */
-    int rank, ranks;   /* this rank in the communicator, and its size */
-    uint32_t sequence; /* number of the next call */
-    int requests;      /* number of requests of this communicator; this entry exists as long as
-                          there are any, even after the communicator is freed */
+    MPI_Comm comm;   /* MPI_COMM_NULL after the program has freed it */
+    bool served;     /* it has a number, and DCPs take its calls */
+    int rank, ranks; /* this rank in the communicator, and its size */
+    /* the calls, except those of persistent requests */
+    coll_client_series series;
+    int requests; /* number of requests of this communicator; this entry exists as long as there
+                     are any, even after the communicator is freed */
     /*
      * The operands looked up last: their code, the extent of the type, and the largest number of
      * elements that DCPs take.
@@ -58,6 +67,17 @@ coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Co
  * is no error.
  */
 int coll_client_comm_make(MPI_Comm comm);
+
+/*
+ * Begins the series of a persistent request on CLIENT_COMM, which is served: the members agree on a
+ * number, as in coll_client_comm_make. READY: this rank has memory for the request. Sets *FAILED to
+ * whether READY is false on a rank; then there is no series. Collective.
+ */
+int coll_client_series_begin(const coll_client_comm *client_comm, bool ready,
+                             coll_client_series *series, bool *failed);
+
+/* Ends SERIES after its last call: notifies the DCP. Local. */
+int coll_client_series_end(const coll_client_series *series);
 
 /* Drops a request's reference. The caller holds the job's lock. */
 static inline void coll_client_comm_let_go(coll_client_comm *client_comm) {

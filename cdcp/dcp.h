@@ -88,8 +88,8 @@ static inline bool coll_dcp_owns(const void *request) {
  * DCPs take a call with correct arguments is the same on all its ranks; they take none on
  * communicators that aren't registered. A posting function reads the rank's contribution before it
  * returns. The wait or test that completes the request writes the result. The posts on a
- * communicator must come in the same order on all its ranks; completion may come in any order.
- * SENDBUF may be MPI_IN_PLACE.
+ * communicator, except those of persistent requests, must come in the same order on all its ranks;
+ * completion may come in any order. SENDBUF may be MPI_IN_PLACE.
  */
 
 /*
@@ -100,8 +100,10 @@ int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
                   MPI_Comm comm, coll_dcp_request **request);
 
 /*
- * Makes a persistent request for the same call. coll_dcp_begin reads SENDBUF and posts the request.
- * When a wait or test has completed the request, it is inactive again. coll_dcp_release ends it.
+ * Makes a persistent request for the same call; collective. If a rank has no memory for it, DCPs
+ * don't take the call. coll_dcp_begin reads SENDBUF and posts the request: the ranks may begin
+ * several requests in different orders, also after COMM is freed. When a wait or test has completed
+ * the request, it is inactive again. coll_dcp_release ends it.
  */
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm, coll_dcp_request **request);
@@ -132,8 +134,8 @@ bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op
 
 /* --- Requests --- */
 
-/* Ends an inactive persistent request and sets *REQUEST to NULL. */
-void coll_dcp_release(coll_dcp_request **request);
+/* Ends an inactive persistent request and sets *REQUEST to NULL. Returns MPI's errors. */
+int coll_dcp_release(coll_dcp_request **request);
 
 /* Returns whether REQUEST is active: posted, and not completed by the caller. */
 bool coll_dcp_active(const coll_dcp_request *request);

@@ -30,6 +30,8 @@ struct DCP_Pending {
     coll_message_pair *messages;
     coll_client_call call;
     coll_client_comm *client_comm;
+    coll_client_series *series; /* that of CLIENT_COMM, or OWN if the request is persistent */
+    coll_client_series own;
     bool persistent;
     coll_dcp_request *next; /* next unused request */
 };

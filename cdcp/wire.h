@@ -30,7 +30,7 @@ typedef enum coll_wire_kind {
 } coll_wire_kind;
 
 typedef struct coll_wire_header {
-    uint64_t comm;     /* the communicator's number */
+    uint64_t comm; /* number of the communicator, or of a persistent request's series of calls */
     uint32_t sequence; /* number of the call on its communicator */
     int32_t kind;
     int32_t code;  /* the call (cdcp/dcp_operation.h); in a failure sent to a rank: error class */

@@ -141,7 +141,8 @@ int MPI_Request_free(MPI_Request *request) {
         coll_nonblocking_free(record);
     } else {
         coll_dcp_request *served = address;
-        coll_dcp_release(&served);
+        MPI_Comm comm = coll_dcp_request_comm(served);
+        return coll_raise(comm, coll_dcp_release(&served));
     }
     return MPI_SUCCESS;
 }

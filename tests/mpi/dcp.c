@@ -371,13 +371,49 @@ static bool persistent_requests(MPI_Comm app, void *context) {
                dcp_run_wait(&request) == MPI_SUCCESS && request && !coll_dcp_active(request) &&
                sum == i * ranks;
     }
-    coll_dcp_release(&request);
-    return good && !request;
+    return coll_dcp_release(&request) == MPI_SUCCESS && good && !request;
 }
 
 START_TEST(persistent) {
     harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, persistent_requests, NULL),
                    "persistent");
+}
+END_TEST
+
+/* Odd ranks start the requests in another order than even ones, before and after COMM is freed. */
+static bool starts_in_any_order(MPI_Comm app, void *context) {
+    (void)context;
+    enum { REQUESTS = 3 };
+    int values[REQUESTS] = {1, 10, 100}, sums[REQUESTS], ranks = app_ranks(app);
+    coll_dcp_request *requests[REQUESTS];
+    MPI_Comm comm;
+    if (ranks == 1)
+        return true;
+    MPI_Comm_dup(app, &comm);
+    bool good = coll_dcp_register(comm) == MPI_SUCCESS;
+    for (int i = 0; i < REQUESTS && good; i++)
+        good = coll_dcp_prepare(&values[i], &sums[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]) ==
+                   MPI_SUCCESS &&
+               requests[i];
+    for (int round = 0; round < 4 && good; round++) {
+        for (int i = 0; i < REQUESTS; i++) {
+            const int at = (i + app_rank(app) % 2) % REQUESTS;
+            good = coll_dcp_begin(requests[at]) == MPI_SUCCESS && good;
+        }
+        if (round == 1)
+            MPI_Comm_free(&comm);
+        for (int i = 0; i < REQUESTS; i++)
+            good =
+                dcp_run_wait(&requests[i]) == MPI_SUCCESS && sums[i] == ranks * values[i] && good;
+    }
+    for (int i = 0; i < REQUESTS && good; i++)
+        good = coll_dcp_release(&requests[i]) == MPI_SUCCESS;
+    return good;
+}
+
+START_TEST(persistent_in_any_order) {
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, starts_in_any_order, NULL),
+                   "persistent in any order");
 }
 END_TEST
 
@@ -733,6 +769,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, same_bits_for_any_number_of_dcps);
     tcase_add_test(cases, in_flight);
     tcase_add_test(cases, persistent);
+    tcase_add_test(cases, persistent_in_any_order);
     tcase_add_test(cases, communicators);
     tcase_add_test(cases, registered);
     tcase_add_test(cases, few_tags);

@@ -266,10 +266,10 @@ static bool allreduce(int count, MPI_Op op, bool in_place, bool served, MPI_Comm
     bring(&from, count, app_rank(comm));
     memcpy(ours, from.at, (size_t)count * sizeof *ours);
     PMPI_Allreduce(from.at, native, count, MPI_INT, op, comm);
-    uint32_t before = coll_client_comm_of(comm)->sequence;
+    uint32_t before = coll_client_comm_of(comm)->series.sequence;
     int code = COLL_Allreduce(in_place ? MPI_IN_PLACE : from.at, ours, count, MPI_INT, op, comm);
     bool good = code == MPI_SUCCESS &&
-                coll_client_comm_of(comm)->sequence == before + (served ? 1 : 0) &&
+                coll_client_comm_of(comm)->series.sequence == before + (served ? 1 : 0) &&
                 memcmp(ours, native, (size_t)count * sizeof *ours) == 0;
     if (!good)
         fprintf(stderr, "allreduce of %d among %d is wrong\n", count, app_ranks(comm));

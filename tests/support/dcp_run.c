@@ -63,7 +63,7 @@ bool dcp_run_takes(int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     int code = coll_dcp_prepare(&from, &to, count, type, op, comm, &request);
     bool taken = request;
     if (taken)
-        coll_dcp_release(&request);
+        (void)coll_dcp_release(&request);
     return code == MPI_SUCCESS && taken;
 }
 
