@@ -23,6 +23,7 @@
 
 #include <stdalign.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,12 +203,35 @@ COLL_ASIDE static int post_as_message(coll_dcp_request *request) {
     return MPI_SUCCESS;
 }
 
+COLL_ASIDE int coll_client_withdraw(const coll_client_comm *client_comm, coll_client_series *series,
+                                    int32_t code, int32_t count, int error) {
+    struct {
+        coll_wire_header header;
+        char text[COLL_WIRE_TEXT];
+    } message = {.header = {.comm = series->number,
+                            .sequence = series->sequence++,
+                            .kind = COLL_WIRE_WITHDRAWAL,
+                            .code = code,
+                            .count = count,
+                            .rank = client_comm->rank,
+                            .first = coll_error_class(error)}};
+    char reason[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    PMPI_Error_string(error, reason, &length);
+    snprintf(message.text, sizeof message.text, "rank %d: %s", client_comm->rank, reason);
+    (void)coll_job_tell(&message, sizeof message);
+    return error;
+}
+
 int coll_dcp_begin(coll_dcp_request *request) {
     coll_job_enter();
     int code = post_to_mailbox(request) ? MPI_SUCCESS : post_as_message(request);
-    request->series->sequence++;
+    request->series->sequence += code == MPI_SUCCESS;
     coll_job_leave();
-    return code;
+    return code == MPI_SUCCESS
+               ? MPI_SUCCESS
+               : coll_client_withdraw(request->client_comm, request->series, request->call.code,
+                                      request->call.count, code);
 }
 
 /* The caller holds the job's lock. */

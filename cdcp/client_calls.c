@@ -15,14 +15,28 @@
 #include "lib/base/error.h"
 
 /*
- * Posts *REQUEST, unless it is NULL because DCPs don't take the call. CODE is the result of making
- * the request. After an error, ends the request.
+ * Creates a request for a call with CODE and COUNT as coll_client_request does. After an error,
+ * withdraws from the call.
  */
-static int post_request(int code, coll_dcp_request **request) {
-    if (!*request)
-        return code;
+static inline int make_request(coll_client_comm *client_comm, int32_t code, int32_t count,
+                               coll_dcp_request **request) {
+    int error = coll_client_request(client_comm, code, count, request);
+    return error == MPI_SUCCESS
+               ? MPI_SUCCESS
+               : coll_client_withdraw(client_comm, &client_comm->series, code, count, error);
+}
+
+/*
+ * Posts *REQUEST. CODE is the result of opening its data; if it is an error, withdraws from the
+ * call. After an error, ends the request.
+ */
+static inline int post_request(int code, coll_dcp_request **request) {
+    coll_dcp_request *posted = *request;
     if (code == MPI_SUCCESS)
-        code = coll_dcp_begin(*request);
+        code = coll_dcp_begin(posted);
+    else
+        coll_client_withdraw(posted->client_comm, posted->series, posted->call.code,
+                             posted->call.count, code);
     if (code != MPI_SUCCESS)
         (void)coll_dcp_release(request);
     return code;
@@ -40,46 +54,54 @@ static bool are_valid_buffers(const void *sendbuf, const void *recvbuf, MPI_Coun
 }
 
 /*
- * Makes a request for OPERATION with the operands that CLIENT_COMM has looked up last. The result
- * has COUNT elements; SENDBUF has COUNT * TIMES elements.
+ * Opens the data of a reduction with the operands that REQUEST's communicator has looked up last.
+ * The result has as many elements as the call's count; SENDBUF has TIMES as many.
  */
-static inline int make_reduction(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
-                                 MPI_Count count, int times, coll_client_comm *client_comm,
-                                 coll_dcp_request **request) {
-    int code = coll_client_request(client_comm, request);
-    if (code != MPI_SUCCESS)
-        return code;
+static inline void open_reduction(const void *sendbuf, void *recvbuf, int times,
+                                  coll_dcp_request *request) {
     const void *from = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-    size_t bytes = (size_t)count * client_comm->extent;
-    coll_client_call *call = &(*request)->call;
-    call->code = coll_dcp_code(operation, client_comm->code);
-    call->count = (int32_t)count;
+    coll_client_call *call = &request->call;
+    size_t bytes = (size_t)call->count * request->client_comm->extent;
     coll_data_open_bytes(&call->given, coll_data_read_only(from), bytes * (size_t)times);
     coll_data_open_bytes(&call->wanted, recvbuf, bytes);
-    return MPI_SUCCESS;
 }
 
 /* --- Allreduce --- */
 
-static inline int make_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
+static inline bool takes_allreduce(const void *sendbuf, const void *recvbuf, MPI_Count count,
+                                   const coll_client_comm *client_comm) {
+    return client_comm && count >= 0 && count <= client_comm->most &&
+           are_valid_buffers(sendbuf, recvbuf, count);
+}
+
+static inline int post_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                  coll_dcp_request **request) {
     coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
     *request = NULL;
-    if (!client_comm || count < 0 || count > client_comm->most ||
-        !are_valid_buffers(sendbuf, recvbuf, count))
+    if (!takes_allreduce(sendbuf, recvbuf, count, client_comm))
         return MPI_SUCCESS;
-    return make_reduction(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, client_comm, request);
+    int code = make_request(client_comm, coll_dcp_code(COLL_DCP_ALLREDUCE, client_comm->code),
+                            (int32_t)count, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    open_reduction(sendbuf, recvbuf, 1, *request);
+    return post_request(MPI_SUCCESS, request);
 }
 
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
+    coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
     coll_client_series series;
     bool failed;
-    int code = make_allreduce(sendbuf, recvbuf, count, type, op, comm, request);
-    if (code == MPI_SUCCESS && !*request)
+    *request = NULL;
+    if (!takes_allreduce(sendbuf, recvbuf, count, client_comm))
         return MPI_SUCCESS;
-    code = coll_client_series_begin(coll_client_comm_served(comm), *request, &series, &failed);
+    int code = coll_client_request(
+        client_comm, coll_dcp_code(COLL_DCP_ALLREDUCE, client_comm->code), (int32_t)count, request);
+    if (code == MPI_SUCCESS)
+        open_reduction(sendbuf, recvbuf, 1, *request);
+    code = coll_client_series_begin(client_comm, *request, &series, &failed);
     if (!*request)
         return code;
     if (code != MPI_SUCCESS || failed) {
@@ -94,14 +116,13 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request) {
-    return post_request(make_allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
+    return post_allreduce(sendbuf, recvbuf, count, type, op, comm, request);
 }
 
 int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm, DCP_Request *request) {
     comm = coll_dcp_comm(comm);
-    int code =
-        post_request(make_allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
+    int code = post_allreduce(sendbuf, recvbuf, count, type, op, comm, request);
     if (*request || code != MPI_SUCCESS)
         return coll_raise(comm, code);
     const coll_user user = {.send = sendbuf,
@@ -146,27 +167,26 @@ static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_D
 /* --- Broadcast --- */
 
 static bool takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                        const coll_client_comm *client_comm) {
-    MPI_Count bytes;
+                        const coll_client_comm *client_comm, MPI_Count *bytes) {
     return client_comm && root >= 0 && root < client_comm->ranks &&
-           is_data(buffer, count, type, &bytes) && bytes <= (MPI_Count)coll_the_job.limit;
+           is_data(buffer, count, type, bytes) && *bytes <= (MPI_Count)coll_the_job.limit;
 }
 
 int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                         coll_dcp_request **request) {
     coll_client_comm *client_comm = coll_client_comm_served(comm);
+    MPI_Count bytes;
     *request = NULL;
-    if (!takes_bcast(buffer, count, type, root, client_comm))
+    if (!takes_bcast(buffer, count, type, root, client_comm, &bytes))
         return MPI_SUCCESS;
-    int code = coll_client_request(client_comm, request);
+    int code =
+        make_request(client_comm, coll_dcp_code(COLL_DCP_BCAST, root), (int32_t)bytes, request);
     if (code != MPI_SUCCESS)
         return code;
     coll_client_call *call = &(*request)->call;
-    *call = (coll_client_call){.code = coll_dcp_code(COLL_DCP_BCAST, root)};
+    call->given = call->wanted = (coll_data){0};
     coll_data *data = client_comm->rank == root ? &call->given : &call->wanted;
-    code = open_data(data, buffer, count, type);
-    call->count = (int32_t)data->bytes;
-    return post_request(code, request);
+    return post_request(open_data(data, buffer, count, type), request);
 }
 
 int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
@@ -188,34 +208,36 @@ static bool block_fits(MPI_Count block, const coll_client_comm *client_comm) {
 
 static bool takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                           const coll_client_comm *client_comm) {
-    MPI_Count block, sent;
-    if (!client_comm || !is_data(recvbuf, recvcount, recvtype, &block) ||
-        !block_fits(block, client_comm))
+                           const coll_client_comm *client_comm, MPI_Count *block) {
+    MPI_Count sent;
+    if (!client_comm || !is_data(recvbuf, recvcount, recvtype, block) ||
+        !block_fits(*block, client_comm))
         return false;
     return sendbuf == MPI_IN_PLACE ||
-           (is_data(sendbuf, sendcount, sendtype, &sent) && sent == block);
+           (is_data(sendbuf, sendcount, sendtype, &sent) && sent == *block);
 }
 
 int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                            coll_dcp_request **request) {
     coll_client_comm *client_comm = coll_client_comm_served(comm);
+    MPI_Count block;
     *request = NULL;
-    if (!takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, client_comm))
+    if (!takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, client_comm,
+                        &block))
         return MPI_SUCCESS;
-    int code = coll_client_request(client_comm, request);
+    int code =
+        make_request(client_comm, coll_dcp_code(COLL_DCP_ALLTOALL, 0), (int32_t)block, request);
     if (code != MPI_SUCCESS)
         return code;
-    MPI_Count ranks = client_comm->ranks;
+    const MPI_Count ranks = client_comm->ranks;
     coll_client_call *call = &(*request)->call;
-    *call = (coll_client_call){.code = coll_dcp_code(COLL_DCP_ALLTOALL, 0)};
+    call->given = call->wanted = (coll_data){0};
     code = open_data(&call->wanted, recvbuf, ranks * recvcount, recvtype);
     if (code == MPI_SUCCESS)
         code = sendbuf == MPI_IN_PLACE
                    ? open_data(&call->given, recvbuf, ranks * recvcount, recvtype)
                    : open_data(&call->given, sendbuf, ranks * sendcount, sendtype);
-    call->count = (int32_t)(call->wanted.bytes / (size_t)ranks);
     return post_request(code, request);
 }
 
@@ -255,9 +277,12 @@ int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count c
     *request = NULL;
     if (!takes_reduce_scatter(count, client_comm) || !are_valid_buffers(sendbuf, recvbuf, count))
         return MPI_SUCCESS;
-    return post_request(make_reduction(COLL_DCP_REDUCE_SCATTER, sendbuf, recvbuf, count,
-                                       client_comm->ranks, client_comm, request),
-                        request);
+    int code = make_request(client_comm, coll_dcp_code(COLL_DCP_REDUCE_SCATTER, client_comm->code),
+                            (int32_t)count, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    open_reduction(sendbuf, recvbuf, client_comm->ranks, *request);
+    return post_request(MPI_SUCCESS, request);
 }
 
 int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,

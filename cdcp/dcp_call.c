@@ -417,6 +417,8 @@ int coll_dcp_call_contribute(coll_dcp_context *context, coll_server_comm *comm,
     call->contributors[call->arrived] = *where;
     call->contributors[call->arrived++].place = place;
     coll_server_comm_count(comm, place, header->sequence);
+    if (header->kind == COLL_WIRE_WITHDRAWAL)
+        coll_dcp_call_fail(call, header->first, "%.*s", COLL_WIRE_TEXT, (const char *)values);
     if (code == MPI_SUCCESS && call->error_class == MPI_SUCCESS)
         code = call->service->take(call, place, values);
     if (code == MPI_SUCCESS && call->reported)

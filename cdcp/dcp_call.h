@@ -154,7 +154,10 @@ int coll_dcp_call_of(coll_dcp_context *context, coll_server_comm *comm, uint32_t
 /* Returns call number SEQUENCE of COMM if it is under way, otherwise NULL. */
 coll_dcp_call *coll_dcp_call_find(const coll_server_comm *comm, uint32_t sequence);
 
-/* Adds the contribution that HEADER describes; WHERE is where the result goes. */
+/*
+ * Adds the contribution that HEADER describes; WHERE is where the result goes. A withdrawal makes
+ * the call fail; VALUES is then its text.
+ */
 int coll_dcp_call_contribute(coll_dcp_context *context, coll_server_comm *comm,
                              const coll_wire_header *header, const void *values,
                              const coll_contributor *where);

@@ -109,8 +109,11 @@ static int post_receive(server *s, int i) {
 static int process_for_ready_comm(server *s, coll_server_comm *comm, const coll_wire_header *header,
                                   const void *body, size_t bytes, int source) {
     const coll_contributor where = {.source = source, .reply = header->reply};
+    const coll_contributor nowhere = {.source = MPI_PROC_NULL};
     if (header->kind == COLL_WIRE_CONTRIBUTION)
         return coll_dcp_call_contribute(&s->context, comm, header, body, &where);
+    if (header->kind == COLL_WIRE_WITHDRAWAL)
+        return coll_dcp_call_contribute(&s->context, comm, header, body, &nowhere);
     if (header->kind == COLL_WIRE_FORGET) {
         comm->forgotten++;
         comm->posted += header->sequence;

@@ -16,6 +16,7 @@ typedef enum coll_wire_kind {
     COLL_WIRE_MEMBERS,
     COLL_WIRE_FORGET,       /* the sender has freed the communicator, after SEQUENCE posts */
     COLL_WIRE_CONTRIBUTION, /* the sender's values for a collective call */
+    COLL_WIRE_WITHDRAWAL,   /* instead of values: the text of the sender's error */
     /* from a rank: its last message; from a DCP: from now on it only answers questions */
     COLL_WIRE_STOP,
     /* from a DCP to another one */
@@ -43,7 +44,8 @@ typedef struct coll_wire_header {
     int32_t rank;
     int32_t reply; /* tag for the result */
     int32_t depth; /* of the stage (coll_multiply_stage); in exchanges by digits: its number */
-    int32_t first; /* first member or item in this piece; in a failure sent to a DCP: error class */
+    int32_t first; /* first member or item in this piece; in a failure or a withdrawal sent to a
+                      DCP: error class */
     int32_t items; /* number of members or items in this piece */
     int32_t more;  /* another piece follows */
 } coll_wire_header;

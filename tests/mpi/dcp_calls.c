@@ -10,6 +10,7 @@
 #include "cdcp/client_comm.h"
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
+#include "cdcp/request_pool.h"
 #include "coll.h"
 #include "tests/support/dcp_run.h"
 #include "tests/support/harness.h"
@@ -503,6 +504,57 @@ START_TEST(not_taken) {
 }
 END_TEST
 
+/* Returns whether CODE is of CLASS with a text that has PART. Otherwise prints it. */
+static bool fails_with(int code, int class, const char *part) {
+    bool good = harness_class(code) == class && strstr(harness_text(code), part);
+    if (!good)
+        fprintf(stderr, "error %d: %s\n", harness_class(code), harness_text(code));
+    return good;
+}
+
+/*
+ * The last rank fails with CLASS when it starts a broadcast: the others get its error, and the next
+ * call works again.
+ */
+static bool fails_on_last(MPI_Datatype type, int class, MPI_Comm app) {
+    int rank = app_rank(app), last = app_ranks(app) - 1, data[2] = {0}, sum = 0;
+    const int one = 1;
+    char who[40];
+    coll_dcp_request *request;
+    snprintf(who, sizeof who, "rank %d: ", last);
+    int code = coll_dcp_post_bcast(data, 1, type, 0, app, &request);
+    bool good = rank == last
+                    ? !request && fails_with(code, class, "")
+                    : code == MPI_SUCCESS && fails_with(dcp_run_wait(&request), class, who);
+    if (rank == last)
+        coll_request_open(COLL_JOB_TAG_PROMISED);
+    return coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS &&
+           dcp_run_wait(&request) == MPI_SUCCESS && sum == last + 1 && good;
+}
+
+/* The last rank has a type that is not committed, and then no request. */
+static bool one_rank_fails(MPI_Comm app, void *context) {
+    (void)context;
+    const bool fails = app_rank(app) == app_ranks(app) - 1;
+    MPI_Datatype type;
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    if (!fails)
+        MPI_Type_commit(&type);
+    bool good = fails_on_last(type, MPI_ERR_TYPE, app);
+    MPI_Type_commit(&type);
+    if (fails)
+        coll_request_open(0);
+    good = fails_on_last(type, MPI_ERR_NO_MEM, app) && good;
+    MPI_Type_free(&type);
+    return good;
+}
+
+START_TEST(failing_post) {
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, one_rank_fails, NULL),
+                   "a failing post");
+}
+END_TEST
+
 /* Tests the functions of coll.h with little and with much data, with and without DCPs. */
 static bool public_calls(MPI_Comm app, void *context) {
     (void)context;
@@ -548,6 +600,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, by_digits);
     tcase_add_test(cases, late);
     tcase_add_test(cases, not_taken);
+    tcase_add_test(cases, failing_post);
     tcase_add_test(cases, api);
     suite_add_tcase(suite, cases);
     return suite;
