@@ -36,6 +36,7 @@ enum { LOOKS = 64 };
  */
 struct coll_message_pair {
     MPI_Request requests[2]; /* the send of the values, the receive of the result */
+    int error;               /* the messages have failed with this error of MPI, or MPI_SUCCESS */
     size_t room;             /* bytes of a buffer */
     alignas(max_align_t) char buffers[];
 };
@@ -166,7 +167,7 @@ static coll_message_pair *make_message_pair(size_t given, size_t wanted) {
     size_t room = (bytes + unit - 1) / unit * unit;
     coll_message_pair *messages = malloc(sizeof *messages + 2 * room);
     if (messages)
-        messages->room = room;
+        *messages = (coll_message_pair){.error = MPI_SUCCESS, .room = room};
     return messages;
 }
 
@@ -279,7 +280,9 @@ static bool has_arrived(const coll_mailbox_slot *slot) {
 
 /* Returns whether it is known, without a call of MPI, that REQUEST can be completed at once. */
 static bool is_known_complete(const coll_dcp_request *request) {
-    return request->slot ? has_arrived(request->slot) : !request->messages;
+    if (request->slot)
+        return has_arrived(request->slot);
+    return !request->messages || request->messages->error != MPI_SUCCESS;
 }
 
 /*
@@ -292,14 +295,19 @@ static int let_mpi_work(void) {
                        MPI_STATUS_IGNORE);
 }
 
-bool coll_dcp_ready(coll_dcp_request *request) {
+/* Returns whether the messages are complete or have failed. */
+static bool have_ended(coll_message_pair *messages) {
     int there = 0;
+    MPI_Status statuses[2];
+    int code = PMPI_Testall(2, messages->requests, &there, statuses);
+    messages->error = coll_wait_error(code, 2, statuses);
+    return there || code != MPI_SUCCESS;
+}
+
+bool coll_dcp_ready(coll_dcp_request *request) {
     if (is_known_complete(request))
         return true;
-    int code = request->messages
-                   ? PMPI_Testall(2, request->messages->requests, &there, MPI_STATUSES_IGNORE)
-                   : let_mpi_work();
-    return there || code != MPI_SUCCESS;
+    return request->messages ? have_ended(request->messages) : let_mpi_work() != MPI_SUCCESS;
 }
 
 static int error_of_failure(int error_class, const void *text) {
@@ -323,17 +331,22 @@ static inline int fetch_from_mailbox(coll_dcp_request *request) {
 COLL_ASIDE static int fetch_from_messages(coll_dcp_request *request) {
     coll_message_pair *messages = request->messages;
     const coll_wire_header *header = (const void *)result_in(messages);
-    int code = MPI_SUCCESS;
+    int code = messages->error;
+    request->messages = NULL;
+    if (code != MPI_SUCCESS) {
+        coll_wait_abandon(2, messages->requests);
+        coll_wait_leave(messages);
+        return code;
+    }
     if (header->kind == COLL_WIRE_RESULT)
         unpack_values(&request->call.wanted, header + 1);
     else
         code = error_of_failure(header->code, header + 1);
     free(messages);
-    request->messages = NULL;
     return code;
 }
 
-/* Fetches the result, which has arrived, and ends the request or makes it inactive. */
+/* Fetches the result or the error, and ends the request or makes it inactive. */
 static inline int complete_request(coll_dcp_request **request, MPI_Comm *comm) {
     coll_dcp_request *done = *request;
     int code = MPI_SUCCESS;
@@ -364,10 +377,14 @@ static int wait_at_mailbox(const coll_mailbox_slot *slot, coll_wait *wait) {
     return code;
 }
 
+/* Returns MPI's errors, but stores those of messages, which end the request. */
 COLL_ASIDE static int wait_for_result(const coll_dcp_request *request, MPI_Comm *comm) {
     coll_wait wait = coll_the_job.wait; /* a copy: threads may wait at the same time */
-    int code = request->messages ? coll_wait_all(&wait, 2, request->messages->requests, NULL)
-                                 : wait_at_mailbox(request->slot, &wait);
+    int code = MPI_SUCCESS;
+    if (request->messages)
+        request->messages->error = coll_wait_all(&wait, 2, request->messages->requests, NULL);
+    else
+        code = wait_at_mailbox(request->slot, &wait);
     if (!coll_the_job.threaded)
         coll_the_job.wait = wait;
     if (code != MPI_SUCCESS)

@@ -149,15 +149,16 @@ MPI_Comm coll_dcp_request_comm(const coll_dcp_request *request);
 /*
  * Returns whether the result or error of REQUEST has arrived; true for an inactive request.
  * Completes nothing, as MPI_Request_get_status requires. If nothing has arrived, lets MPI make
- * progress.
+ * progress; coll_dcp_wait returns MPI's errors.
  */
 bool coll_dcp_ready(coll_dcp_request *request);
 
 /*
  * Completes *REQUEST: writes the result to its RECVBUF, or returns its error. Sets *REQUEST to
  * NULL, or makes it inactive if it is persistent. Returns at once for an inactive request. While it
- * waits, it lets MPI make progress and yields the processor. If MPI fails meanwhile, *REQUEST stays
- * active. On an error, *COMM is what coll_dcp_request_comm would have returned.
+ * waits, it lets MPI make progress and yields the processor. If MPI fails in a message of the call,
+ * *REQUEST ends with this error; if it fails otherwise meanwhile, *REQUEST stays active. On an
+ * error, *COMM is what coll_dcp_request_comm would have returned.
  */
 int coll_dcp_wait(coll_dcp_request **request, MPI_Comm *comm);
 

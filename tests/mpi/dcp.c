@@ -534,6 +534,37 @@ int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag
     return below(buffer, count, type, to, tag, comm, request);
 }
 
+/* Whether complete messages fail. */
+static bool failing_messages;
+
+int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    static int (*below)(int, MPI_Request[], int *, MPI_Status[]);
+    if (!below)
+        *(void **)&below = dlsym(RTLD_NEXT, "PMPI_Testall");
+    int code = below(count, requests, flag, statuses);
+    return *flag && failing_messages ? MPI_ERR_INTERN : code;
+}
+
+/* The request of a call whose messages fail ends with MPI's error. */
+static bool loses_messages(MPI_Comm app, void *context) {
+    (void)context;
+    const int one = 1;
+    int sum = 0;
+    coll_dcp_request *request;
+    bool good = coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
+    failing_messages = true;
+    while (!coll_dcp_ready(request))
+        continue;
+    failing_messages = false;
+    good = coll_dcp_ready(request) && dcp_run_wait(&request) == MPI_ERR_INTERN && !request && good;
+    return allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, app) && sum == app_ranks(app) && good;
+}
+
+START_TEST(failing_result) {
+    harness_assert(dcp_run(MPI_COMM_WORLD, "1", "p2p", loses_messages, NULL), "a failing result");
+}
+END_TEST
+
 /*
  * Starts as many operations as there are tags. One more is a clear error, and the others complete.
  * Then repeats that.
@@ -772,6 +803,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, persistent_in_any_order);
     tcase_add_test(cases, communicators);
     tcase_add_test(cases, registered);
+    tcase_add_test(cases, failing_result);
     tcase_add_test(cases, few_tags);
     tcase_add_test(cases, api);
     tcase_add_test(cases, mismatched_calls);
