@@ -27,6 +27,12 @@
  */
 enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 
+/*
+ * Number of communicators dropped last that are remembered. Other DCPs may still ask about them,
+ * for as long as messages of their last calls are under way.
+ */
+enum { DROPPED = 1024 };
+
 /* Seconds without a post or message after which a DCP sleeps even if it has its own core. */
 static const double SILENCE = 20e-3;
 
@@ -35,6 +41,8 @@ typedef struct server {
     coll_wait wait;
     coll_server_comm *table[TABLE]; /* hash table of communicators, by their numbers */
     coll_server_comm *recent;
+    uint64_t dropped[DROPPED]; /* numbers of communicators; 0 if unused */
+    unsigned drops;            /* number of communicators dropped so far */
     coll_mailbox *boxes;
     /* numbers of ranks that this DCP serves: all, with a mailbox, and stopped */
     int served, box_count, stopped;
@@ -75,11 +83,22 @@ static int make_comm(server *s, uint64_t number, coll_server_comm **comm) {
     return MPI_SUCCESS;
 }
 
+/* Returns whether the communicator with NUMBER was dropped. */
+static bool is_dropped(server *s, uint64_t number) {
+    if (find_comm(s, number))
+        return false;
+    for (int i = 0; i < DROPPED; i++)
+        if (s->dropped[i] == number)
+            return true;
+    return false;
+}
+
 static void drop_comm(server *s, coll_server_comm *comm) {
     coll_server_comm **link = chain_of(s, comm->number);
     while (*link != comm)
         link = &(*link)->next;
     *link = comm->next;
+    s->dropped[s->drops++ % DROPPED] = comm->number;
     if (s->recent == comm)
         s->recent = NULL;
     coll_dcp_call_free_all(comm);
@@ -142,6 +161,8 @@ static int process_unexpected_messages(server *s, coll_server_comm *comm) {
 static int process_for_comm(server *s, const coll_wire_header *header, const void *body,
                             size_t bytes, int source) {
     coll_server_comm *comm;
+    if (is_dropped(s, header->comm)) /* a second verdict on a call that has ended */
+        return MPI_SUCCESS;
     int code = make_comm(s, header->comm, &comm);
     if (code != MPI_SUCCESS)
         return code;
@@ -159,6 +180,11 @@ static int process_for_comm(server *s, const coll_wire_header *header, const voi
 
 static int process_question(server *s, const coll_wire_header *header, int source) {
     coll_server_comm *comm;
+    if (is_dropped(s, header->comm)) { /* all calls have ended here, so no rank is missing */
+        const coll_wire_header answer = {
+            .comm = header->comm, .sequence = header->sequence, .kind = COLL_WIRE_ANSWER};
+        return coll_dcp_send(&s->context, source, COLL_JOB_TAG_TO_DCP, &answer, NULL, 0);
+    }
     int code = make_comm(s, header->comm, &comm);
     if (code == MPI_SUCCESS)
         code = coll_straggler_answer(&s->context, comm, header, source);

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "app/agreement.h"
+#include "cdcp/client_comm.h"
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
 #include "cdcp/operands.h"
@@ -773,6 +774,37 @@ START_TEST(answers_after_the_call) {
 }
 END_TEST
 
+/* No rank is missing at a DCP that has dropped the communicator. */
+static bool asks_about_dropped(MPI_Comm app, void *context) {
+    (void)context;
+    MPI_Comm copy;
+    if (app_ranks(app) == 1)
+        return true;
+    MPI_Comm_dup(app, &copy);
+    bool good = coll_dcp_register(copy) == MPI_SUCCESS && sums_up(copy, NULL);
+    const coll_wire_header question = {.comm = coll_client_comm_of(copy)->series.number,
+                                       .kind = COLL_WIRE_QUESTION};
+    coll_client_comm_free_by(PMPI_Comm_free, &copy);
+    PMPI_Barrier(app);
+    for (int i = 0; i < 100; i++) {
+        struct {
+            coll_wire_header header;
+            int32_t named[COLL_WIRE_NAMED];
+        } answer;
+        good = coll_job_tell(&question, sizeof question) == MPI_SUCCESS &&
+               PMPI_Recv(&answer, sizeof answer, MPI_BYTE, MPI_ANY_SOURCE, COLL_JOB_TAG_TO_DCP,
+                         coll_the_job.wire, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+               answer.header.kind == COLL_WIRE_ANSWER && answer.header.count == 0 && good;
+    }
+    return good;
+}
+
+START_TEST(dropped_communicator) {
+    harness_assert(dcp_run_everywhere(dcp_run_applications(), 2, asks_about_dropped, NULL),
+                   "a dropped communicator");
+}
+END_TEST
+
 static bool refuses(const char *spec, const char *part) {
     MPI_Comm app, world;
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
@@ -810,6 +842,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, late);
     tcase_add_test(cases, late_or_not);
     tcase_add_test(cases, answers_after_the_call);
+    tcase_add_test(cases, dropped_communicator);
     tcase_add_test(cases, bad_settings);
     suite_add_tcase(suite, cases);
     return suite;
