@@ -53,22 +53,23 @@ MPI_Comm coll_world_holder(MPI_Comm comm, int keyval) {
 
 /*
  * A nonblocking call may not wait for other ranks, so communicators are set up for libcoll when
- * they are created. The first call that needs libcoll reports an error of the set-up.
+ * they are created. Later calls don't report an error of the set-up: a nonblocking one would go to
+ * the MPI library on this rank alone.
  */
-static void set_up(MPI_Comm made) {
+static int set_up(MPI_Comm made) {
     int ranks = 1;
     if (!coll_routes_any(coll_routed) || !coll_world_is_intra(made) ||
         PMPI_Comm_size(made, &ranks) != MPI_SUCCESS || ranks == 1)
-        return;
+        return MPI_SUCCESS;
     coll_comm *own;
-    (void)coll_comm_get(made, &own);
+    return coll_comm_get(made, &own);
 }
 
 int coll_world_made(int code, MPI_Comm made) {
     if (code == MPI_SUCCESS)
         code = coll_raise(made, coll_dcp_register(made));
     if (code == MPI_SUCCESS)
-        set_up(made);
+        code = coll_raise(made, set_up(made));
     return code;
 }
 

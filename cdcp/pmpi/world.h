@@ -26,7 +26,7 @@ MPI_Comm coll_world_holder(MPI_Comm comm, int keyval);
  * Registers MADE with the dedicated processors and, if libcoll runs collectives of the program,
  * sets MADE up for libcoll. MADE was created by a call that waits for the other ranks and has
  * returned CODE; after an error does nothing. Collective over MADE. Returns CODE or the error of
- * the registration.
+ * the registration or of the set-up.
  */
 int coll_world_made(int code, MPI_Comm made);
 
