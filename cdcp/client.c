@@ -219,7 +219,8 @@ COLL_ASIDE int coll_client_withdraw(const coll_client_comm *client_comm, coll_cl
     char reason[MPI_MAX_ERROR_STRING] = "";
     int length;
     PMPI_Error_string(error, reason, &length);
-    snprintf(message.text, sizeof message.text, "rank %d: %s", client_comm->rank, reason);
+    const int most = (int)(sizeof message.text - sizeof "rank -2147483648: ");
+    snprintf(message.text, sizeof message.text, "rank %d: %.*s", client_comm->rank, most, reason);
     (void)coll_job_tell(&message, sizeof message);
     return error;
 }

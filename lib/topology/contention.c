@@ -164,7 +164,8 @@ static double usual_time(const coll_contention *search) {
     return times[first + count_alike(count - first, &times[first]) / 2];
 }
 
-/* Returns 1 for a fast transfer, -1 for a slow one, or 0. */
+/* Returns 1 for a fast transfer, -1 for a slow one, or 0. A time far below the usual one says
+ * nothing, since no transfer exceeds the rate of a link. */
 static int vote_of(const transfer *one, double usual) {
     if (fabs(one->seconds) >= FAR * usual)
         return -1;
