@@ -79,9 +79,21 @@ static void gathers_alone(MPI_Comm alone) {
     say("gather to no type", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_DATATYPE_NULL, 0, alone));
 }
 
+/* Passes no request beside one that is complete. Open MPI 5 reads what no request points to. */
+static void some_requests(void) {
+#if !defined OMPI_MAJOR_VERSION || OMPI_MAJOR_VERSION < 5
+    int flag = 0, count = 1 << 30, indices[2];
+    MPI_Request both[2] = {0, request};
+    while (!flag)
+        MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    say("testsome", MPI_Testsome(2, both, &count, indices, MPI_STATUSES_IGNORE));
+    request = both[1];
+#endif
+}
+
 /* Passes NULL instead of requests, while one request is active. */
 static void requests(void) {
-    int index, flag, count = 1 << 30, indices[2];
+    int index, flag;
     MPI_Iallreduce(values, results, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     say("wait", MPI_Wait(NULL, MPI_STATUS_IGNORE));
     say("test", MPI_Test(NULL, &flag, MPI_STATUS_IGNORE));
@@ -92,11 +104,7 @@ static void requests(void) {
     say("waitall of less than none", MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE));
     say("waitany", MPI_Waitany(1, NULL, &index, MPI_STATUS_IGNORE));
     say("startall", MPI_Startall(1, NULL));
-    MPI_Request both[2] = {0, request};
-    for (flag = 0; !flag;)
-        MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
-    say("testsome", MPI_Testsome(2, both, &count, indices, MPI_STATUSES_IGNORE));
-    request = both[1];
+    some_requests();
     say("wait as it should be", MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
