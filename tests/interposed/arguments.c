@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static int rank, ranks, values[64], results[64];
 static MPI_Datatype uncommitted;
@@ -17,6 +18,8 @@ static void say(const char *what, int code) {
     if (code != MPI_SUCCESS)
         MPI_Error_class(code, &class);
     printf("%d: %s: error class %d\n", rank, what, class);
+    fflush(stdout); /* mpirun may divide a longer text and put other ranks' lines between */
+    usleep(1000);
 }
 
 /* Prints the result of a call. MPI libraries return different classes for some errors. */
