@@ -13,6 +13,7 @@ libharness_la_SOURCES = \
 	tests/support/harness.h \
 	tests/support/layouts.c \
 	tests/support/layouts.h \
+	tests/support/lot.h \
 	tests/support/mutant.c \
 	tests/support/mutant.h \
 	tests/support/mutate.c \

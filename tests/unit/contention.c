@@ -7,10 +7,10 @@
 
 #include "lib/topology/contention.h"
 #include "tests/support/harness.h"
+#include "tests/support/lot.h"
 
 #include <check.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 enum { HOSTS_MOST = 64 };
@@ -22,14 +22,6 @@ typedef struct made_up {
     double spoilt;  /* share of times that are up to four times longer */
     int rounds;
 } made_up;
-
-static uint64_t seed;
-
-/* Returns a random number from 0 to below 1. */
-static double lot(void) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(seed >> 33) / 2147483648.0;
-}
 
 /* Makes racks of SIZES, which end with 0. The hosts of a rack are consecutive, or mixed. */
 static made_up make(const int sizes[], double uplink, bool mixed) {

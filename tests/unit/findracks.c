@@ -8,10 +8,10 @@
 #include "lib/topology/findracks.h"
 #include "lib/topology/nearness.h"
 #include "tests/support/harness.h"
+#include "tests/support/lot.h"
 
 #include <check.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { NODES_MOST = 200 };
@@ -28,14 +28,6 @@ typedef struct made_up {
     int slow_at_first;         /* a node that is slow in the first row, or 0 */
     int rows, pairs, last_row; /* measured rows and pairs; the most rows */
 } made_up;
-
-static uint64_t seed;
-
-/* Returns a random number from 0 to below 1. */
-static double lot(void) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(seed >> 33) / 2147483648.0;
-}
 
 /*
  * Makes racks of SIZES, which end with 0. PER_SITE racks are in each site. The nodes of a rack are

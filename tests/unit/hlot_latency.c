@@ -10,6 +10,7 @@
 #include "hlot/probe.h"
 #include "lib/topology/tcp_rtt.h"
 #include "tests/support/harness.h"
+#include "tests/support/lot.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -18,14 +19,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-static uint64_t seed = 1;
-
-/* Returns a random number from 0 to below 1. */
-static double lot(void) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(seed >> 33) / 2147483648.0;
-}
 
 START_TEST(nothing_measured_is_no_forecast) {
     hlot_forecast forecast = {.count = 0};
@@ -164,6 +157,7 @@ START_TEST(a_probe_without_an_answer_ends_in_time) {
 END_TEST
 
 int main(void) {
+    seed = 1;
     Suite *suite = suite_create("hlot latency");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, nothing_measured_is_no_forecast);

@@ -9,6 +9,7 @@
 #include "hlot/tree.h"
 #include "hlot/tree_quality.h"
 #include "tests/support/harness.h"
+#include "tests/support/lot.h"
 
 #include <check.h>
 #include <math.h>
@@ -31,22 +32,20 @@ static hlot_network figure1(void) {
     return network;
 }
 
-static uint64_t seed;
-
-/* Returns a random number above 0 and at most 1. */
-static double lot(void) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(seed >> 33) + 1) / 2147483648.0;
+/* Returns a random number from above 0 to 1. */
+static double above_zero(void) {
+    return lot() + 1 / 2147483648.0;
 }
 
 /* Makes asymmetric latencies with a heavy tail. MISSING is the share of missing links. */
 static void make_random(int sites, double gap, double missing, hlot_network *network) {
     network->sites = sites;
     network->gap = gap;
-    network->segments = gap > 0 ? floor(pow(2, 5 * lot())) : 1;
+    network->segments = gap > 0 ? floor(pow(2, 5 * above_zero())) : 1;
     for (int from = 0; from < sites; from++)
         for (int to = 0; to < sites; to++)
-            network->latency[from][to] = lot() <= missing ? INFINITY : pow(lot(), -1 / 1.2);
+            network->latency[from][to] =
+                above_zero() <= missing ? INFINITY : pow(above_zero(), -1 / 1.2);
 }
 
 /*
@@ -138,8 +137,8 @@ START_TEST(hlot_is_never_worse_than_flat_nor_hlot_plus_than_any) {
     for (int i = 0; i < (harness_proves("few") ? 1000 : 10000); i++) {
         hlot_network network;
         double times[HLOT_KINDS];
-        make_random(1 + i % HLOT_SITES, i % 2 ? pow(10, 4 * lot() - 3) : 0, 0, &network);
-        int root = (int)(lot() * network.sites) % network.sites;
+        make_random(1 + i % HLOT_SITES, i % 2 ? pow(10, 4 * above_zero() - 3) : 0, 0, &network);
+        int root = (int)(above_zero() * network.sites) % network.sites;
         for (int kind = 0; kind < HLOT_KINDS; kind++) {
             hlot_tree tree;
             times[kind] = hlot_tree_make(&network, (hlot_kind)kind, root, &tree);
@@ -192,7 +191,7 @@ START_TEST(few_sites_get_the_best_tree_there_is) {
     for (int i = 0; i < all; i++) {
         hlot_network network;
         hlot_tree tree;
-        make_random(2 + i % 4, i % 2 ? lot() : 0, 0, &network);
+        make_random(2 + i % 4, i % 2 ? above_zero() : 0, 0, &network);
         double least = least_of_all(&network, 0);
         double made = hlot_tree_make(&network, HLOT_PLUS, 0, &tree);
         ck_assert_double_ge(made, least * (1 - 1e-12));
@@ -211,7 +210,7 @@ START_TEST(missing_links_are_not_used_and_lost_sites_are_named) {
     for (int i = 0; i < 500; i++) {
         hlot_network network;
         bool lost[HLOT_SITES];
-        make_random(2 + i % 20, i % 2 ? lot() : 0, 0.8, &network);
+        make_random(2 + i % 20, i % 2 ? above_zero() : 0, 0.8, &network);
         int count = hlot_unreachable(&network, 0, lost), marked = 0;
         for (int site = 0; site < network.sites; site++)
             marked += lost[site];
