@@ -66,27 +66,27 @@ static inline void open_reduction(const void *sendbuf, void *recvbuf, int times,
     coll_data_open_bytes(&call->wanted, recvbuf, bytes);
 }
 
+/*
+ * Posts a reduction of COUNT elements by OPERATION with the operands that CLIENT_COMM has looked up
+ * last, as open_reduction says.
+ */
+static inline int post_reduction(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
+                                 MPI_Count count, int times, coll_client_comm *client_comm,
+                                 coll_dcp_request **request) {
+    int code = make_request(client_comm, coll_dcp_code(operation, client_comm->code),
+                            (int32_t)count, request);
+    if (code != MPI_SUCCESS)
+        return code;
+    open_reduction(sendbuf, recvbuf, times, *request);
+    return post_request(MPI_SUCCESS, request);
+}
+
 /* --- Allreduce --- */
 
 static inline bool takes_allreduce(const void *sendbuf, const void *recvbuf, MPI_Count count,
                                    const coll_client_comm *client_comm) {
     return client_comm && count >= 0 && count <= client_comm->most &&
            are_valid_buffers(sendbuf, recvbuf, count);
-}
-
-static inline int post_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
-                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                                 coll_dcp_request **request) {
-    coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
-    *request = NULL;
-    if (!takes_allreduce(sendbuf, recvbuf, count, client_comm))
-        return MPI_SUCCESS;
-    int code = make_request(client_comm, coll_dcp_code(COLL_DCP_ALLREDUCE, client_comm->code),
-                            (int32_t)count, request);
-    if (code != MPI_SUCCESS)
-        return code;
-    open_reduction(sendbuf, recvbuf, 1, *request);
-    return post_request(MPI_SUCCESS, request);
 }
 
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
@@ -116,13 +116,17 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request) {
-    return post_allreduce(sendbuf, recvbuf, count, type, op, comm, request);
+    coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
+    *request = NULL;
+    if (!takes_allreduce(sendbuf, recvbuf, count, client_comm))
+        return MPI_SUCCESS;
+    return post_reduction(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, client_comm, request);
 }
 
 int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm, DCP_Request *request) {
     comm = coll_dcp_comm(comm);
-    int code = post_allreduce(sendbuf, recvbuf, count, type, op, comm, request);
+    int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, request);
     if (*request || code != MPI_SUCCESS)
         return coll_raise(comm, code);
     const coll_user user = {.send = sendbuf,
@@ -277,12 +281,8 @@ int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count c
     *request = NULL;
     if (!takes_reduce_scatter(count, client_comm) || !are_valid_buffers(sendbuf, recvbuf, count))
         return MPI_SUCCESS;
-    int code = make_request(client_comm, coll_dcp_code(COLL_DCP_REDUCE_SCATTER, client_comm->code),
-                            (int32_t)count, request);
-    if (code != MPI_SUCCESS)
-        return code;
-    open_reduction(sendbuf, recvbuf, client_comm->ranks, *request);
-    return post_request(MPI_SUCCESS, request);
+    return post_reduction(COLL_DCP_REDUCE_SCATTER, sendbuf, recvbuf, count, client_comm->ranks,
+                          client_comm, request);
 }
 
 int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
