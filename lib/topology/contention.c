@@ -43,13 +43,14 @@ struct coll_contention {
     int *scores;              /* hosts * hosts: fast transfers less slow ones of two hosts */
     int *between;             /* hosts * hosts: of two groups */
     int *group;               /* of each host, a number below hosts */
+    int *size;                /* of each group */
     int *support;             /* of each host: its scores with its group */
     int *to, *order, *others; /* of each host */
 };
 
 coll_contention *coll_contention_new(int hosts) {
     const size_t n = (size_t)hosts, bytes = ROUNDS * n * (sizeof(transfer) + sizeof(double)) +
-                                            (2 * n * n + 5 * n) * sizeof(int);
+                                            (2 * n * n + 6 * n) * sizeof(int);
     coll_contention *search = calloc(1, sizeof *search + bytes);
     if (!search)
         return NULL;
@@ -60,7 +61,8 @@ coll_contention *coll_contention_new(int hosts) {
     search->scores = (int *)(search->sorted + ROUNDS * n);
     search->between = search->scores + n * n;
     search->group = search->between + n * n;
-    search->support = search->group + n;
+    search->size = search->group + n;
+    search->support = search->size + n;
     search->to = search->support + n;
     search->order = search->to + n;
     search->others = search->order + n;
@@ -197,13 +199,16 @@ static void count_scores(coll_contention *search, double usual) {
 
 /* --- Groups --- */
 
+static void put(coll_contention *search, int host, int group) {
+    search->size[search->group[host]]--;
+    search->size[group]++;
+    search->group[host] = group;
+}
+
 static int find_empty_group(const coll_contention *search) {
     int group = 0;
-    for (int host = 0; host < search->hosts; host++)
-        if (search->group[host] == group) {
-            group++;
-            host = -1;
-        }
+    while (search->size[group] > 0)
+        group++;
     return group;
 }
 
@@ -220,7 +225,7 @@ static bool move_host(coll_contention *search, int host) {
     if (sums[best] < 0)
         best = find_empty_group(search);
     const bool moved = best != search->group[host];
-    search->group[host] = best;
+    put(search, host, best);
     return moved;
 }
 
@@ -246,7 +251,7 @@ static bool merge_groups(coll_contention *search) {
             }
     for (int host = 0; best > 0 && host < search->hosts; host++)
         if (search->group[host] == one)
-            search->group[host] = other;
+            put(search, host, other);
     return best > 0;
 }
 
@@ -254,8 +259,10 @@ static bool merge_groups(coll_contention *search) {
  * that this ends. */
 static void find_groups(coll_contention *search) {
     bool changed = true;
-    for (int host = 0; host < search->hosts; host++)
+    for (int host = 0; host < search->hosts; host++) {
         search->group[host] = host;
+        search->size[host] = 1;
+    }
     while (changed) {
         changed = false;
         for (int host = 0; host < search->hosts; host++)
@@ -274,21 +281,10 @@ static void count_support(coll_contention *search) {
     }
 }
 
-static bool is_alone(const coll_contention *search, int host) {
-    int size = 0;
-    for (int other = 0; other < search->hosts; other++)
-        size += search->group[host] == search->group[other];
-    return size == 1;
-}
-
 static int count_groups(const coll_contention *search) {
     int count = 0;
-    for (int group = 0; group < search->hosts; group++) {
-        int host = 0;
-        while (host < search->hosts && search->group[host] != group)
-            host++;
-        count += host < search->hosts;
-    }
+    for (int group = 0; group < search->hosts; group++)
+        count += search->size[group] > 0;
     return count;
 }
 
@@ -297,7 +293,7 @@ static int count_groups(const coll_contention *search) {
 static bool are_racks(const coll_contention *search, double usual) {
     int votes = 0, agreeing = 0;
     for (int one = 0; one < search->hosts; one++) {
-        if (search->support[one] < ENOUGH && !is_alone(search, one))
+        if (search->support[one] < ENOUGH && search->size[search->group[one]] > 1)
             return false;
         for (int other = 0; other < one; other++) {
             const int a = search->group[one], b = search->group[other];
