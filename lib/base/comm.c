@@ -469,3 +469,15 @@ void coll_comm_release_scratch(coll_comm *comm) {
         (void)madvise((void *)from, end - from, MADV_DONTNEED);
     comm->scratch_used = 0;
 }
+
+int coll_comm_publish(coll_comm *comm, void *data, size_t bytes) {
+    enum { LONGER = 10 };
+    coll_wait wait = comm->wait;
+    MPI_Request request;
+    wait.longest_sleep = 1e-3;
+    wait.timeout *= LONGER;
+    int code = PMPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, comm->private, &request);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&wait, 1, &request, NULL);
+    return code == MPI_SUCCESS ? code : (comm->broken = code);
+}

@@ -191,6 +191,13 @@ void coll_comm_free_part(coll_comm *part);
 int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory);
 
 /*
+ * Broadcasts BYTES at DATA, which all ranks have, from rank 0 over COMM's private communicator. For
+ * results of a measurement in which some ranks take no part: they sleep here, and wait ten times as
+ * long as COMM's timeout. After an error COMM is broken, and MPI may still write to DATA.
+ */
+int coll_comm_publish(coll_comm *comm, void *data, size_t bytes);
+
+/*
  * Dividing scratch memory: coll_scratch_bytes returns BYTES rounded up to the alignment;
  * coll_scratch_alloc returns the memory at *NEXT and advances *NEXT by the rounded BYTES.
  */

@@ -9,6 +9,7 @@
 #include "lib/base/textfile.h"
 #include "lib/cost/network_cache.h"
 #include "lib/topology/contention_probe.h"
+#include "lib/topology/findracks.h"
 #include "lib/topology/tcp_info.h"
 
 #include <stdalign.h>
@@ -549,11 +550,11 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
     if (code != MPI_SUCCESS)
         return code;
     int *racks = scratch, *sites = racks + topo->nodes, *leaders = sites + topo->nodes;
-    for (int rank = topo->ranks - 1; rank >= 0; rank--) {
-        const coll_place *place = &topo->places[rank];
-        leaders[place->node] = rank;
-        racks[place->node] = place->rack;
-        sites[place->node] = place->site;
+    coll_topo_first_ranks(topo, leaders);
+    for (int node = 0; node < topo->nodes; node++) {
+        const coll_place *place = &topo->places[leaders[node]];
+        racks[node] = place->rack;
+        sites[node] = place->site;
     }
     const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note};
     code = coll_topology_source_rest_of(comm->private, facts->rest, facts->topology, leaders,
@@ -569,11 +570,8 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
  * the user did not name. The result is the same on all ranks.
  */
 static bool may_hide_racks(const coll_job_cache_facts *facts, const coll_topo *topo) {
-    const double long_round_trip = 0.1e-3;
-    return topo->racks == 1 && topo->sites == 1 &&
-           (!*facts->topology || strcmp(facts->topology, "auto") == 0 ||
-            strcmp(facts->topology, "auto:fresh") == 0) &&
-           2 * facts->profile.level[COLL_LEVEL_RACK].latency > long_round_trip;
+    return topo->racks == 1 && topo->sites == 1 && coll_topology_source_measures(facts->topology) &&
+           2 * facts->profile.level[COLL_LEVEL_RACK].latency > coll_find_racks_slow;
 }
 
 /* Finds racks by the contention at their uplinks, and stores them in COMMON and TOPO. */

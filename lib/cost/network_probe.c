@@ -32,9 +32,8 @@ enum { LATENCIES = 4, REPEATS = 3 };
 
 static const double MEDIAN = 0.5, UPPER_DECILE = 0.9;
 
-/* Longest sleeps: of a receiver, whose sleeps make times uncertain, and of ranks that wait for the
- * result. */
-static const double LONGEST_SLEEP = 100e-6, LONG_SLEEP = 1e-3;
+/* Longest sleep of a receiver: sleeps make times uncertain. */
+static const double LONGEST_SLEEP = 100e-6;
 
 typedef struct probe {
     coll_comm *comm;
@@ -263,22 +262,14 @@ static int measure(probe *p, const partners *whom, double *rate) {
     return code;
 }
 
-/* Broadcasts RATES, which hosts' first ranks have measured, to all ranks. Other ranks wait here
- * during all exchanges, so the timeout is longer. */
+/* Broadcasts RATES, which hosts' first ranks have measured, to all ranks. */
 static int broadcast_rates(probe *p, coll_network_rates *rates) {
-    enum { LONGER = 10 };
     coll_network_rates *shared = (coll_network_rates *)p->in;
-    MPI_Request request;
-    if (p->comm->rank == 0)
-        *shared = *rates;
-    p->wait.longest_sleep = LONG_SLEEP;
-    p->wait.timeout *= LONGER;
-    int code = PMPI_Ibcast(shared, sizeof *shared, MPI_BYTE, 0, p->comm->private, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&p->wait, 1, &request, NULL);
+    *shared = *rates;
+    int code = coll_comm_publish(p->comm, shared, sizeof *shared);
     if (code == MPI_SUCCESS)
         *rates = *shared;
-    return code == MPI_SUCCESS ? code : (p->comm->broken = code);
+    return code;
 }
 
 /*
@@ -323,8 +314,7 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
     p.values = p.usual + 1;
     p.first = (int *)(p.values + topo->nodes);
     p.wait.longest_sleep = LONGEST_SLEEP;
-    for (int rank = topo->ranks - 1; rank >= 0; rank--)
-        p.first[topo->places[rank].node] = rank;
+    coll_topo_first_ranks(topo, p.first);
     if (p.first[topo->places[comm->rank].node] == comm->rank)
         code = measure_links(&p, rates);
     if (code == MPI_SUCCESS)

@@ -19,9 +19,8 @@ static const double LONG_ENOUGH = 10e-3, LONGEST = 3;
 /* Data is received from any source, so messages to and from rank 0 have another tag. */
 enum { DATA = COLL_TAG_COLLECTIVE, CONTROL };
 
-/* Longest sleeps: of a receiver, whose sleeps make times uncertain, and of ranks that wait for the
- * result. */
-static const double LONGEST_SLEEP = 100e-6, LONG_SLEEP = 1e-3;
+/* Longest sleep of a receiver: sleeps make times uncertain. */
+static const double LONGEST_SLEEP = 100e-6;
 
 /* What rank 0 tells each host's first rank before a round. */
 typedef struct order {
@@ -182,24 +181,15 @@ static int follow(probe *p) {
     }
 }
 
-/* Broadcasts *FOUND and RACKS. The other ranks of each host wait here
- * during all rounds, so the timeout is longer. */
 static int broadcast_result(probe *p, int racks[], bool *found) {
-    enum { LONGER = 10 };
-    MPI_Request request;
     int *result = p->result;
-    const size_t bytes = (size_t)p->hosts * sizeof *racks;
-    if (p->comm->rank == 0) {
-        result[0] = *found;
-        memcpy(result + 1, racks, bytes);
-    }
-    p->wait.longest_sleep = LONG_SLEEP;
-    p->wait.timeout *= LONGER;
-    int code = PMPI_Ibcast(result, 1 + p->hosts, MPI_INT, 0, p->comm->private, &request);
-    code = wait_for(p, code, &request);
+    const size_t hosts = (size_t)p->hosts;
+    result[0] = *found;
+    memcpy(result + 1, racks, hosts * sizeof *racks);
+    int code = coll_comm_publish(p->comm, result, (1 + hosts) * sizeof *result);
     if (code == MPI_SUCCESS) {
         *found = result[0];
-        memcpy(racks, result + 1, bytes);
+        memcpy(racks, result + 1, hosts * sizeof *racks);
     }
     return code;
 }
@@ -228,8 +218,7 @@ int coll_contention_probe(coll_comm *comm, const coll_topo *topo, double latency
     p.order = p.orders + hosts;
     p.first = (int *)(p.order + 1);
     p.result = p.first + hosts;
-    for (int rank = topo->ranks - 1; rank >= 0; rank--)
-        p.first[topo->places[rank].node] = rank;
+    coll_topo_first_ranks(topo, p.first);
     p.wait.longest_sleep = LONGEST_SLEEP;
     int code = MPI_SUCCESS;
     if (comm->rank == 0) {

@@ -23,11 +23,7 @@ enum { MEMBERS = 2, MATES = 3, STRANGERS = 1 };
  */
 enum { EVEN_ROWS = 3, FEW_NODES = 8 };
 
-/*
- * Another switch makes a round trip some microseconds longer. If all round trips take longer than
- * SLOW seconds, this difference can't be seen: even rows then don't show that there are no racks.
- */
-static const double SLOW = 100e-6;
+const double coll_find_racks_slow = 100e-6;
 
 /* Most rounds of rows, the first one included; each further round repeats the unclear rows. */
 enum { ROUNDS = 5 };
@@ -212,7 +208,7 @@ static bool place_node(finder *f, int pivot) {
 }
 
 static bool is_slow(const finder *f) {
-    return f->fastest > SLOW && isfinite(f->fastest);
+    return f->fastest > coll_find_racks_slow && isfinite(f->fastest);
 }
 
 static bool is_placed(const finder *f, int node) {

@@ -149,6 +149,11 @@ void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]) {
     }
 }
 
+void coll_topo_first_ranks(const coll_topo *topo, int first[]) {
+    for (int rank = topo->ranks - 1; rank >= 0; rank--)
+        first[topo->places[rank].node] = rank;
+}
+
 /* Packs or unpacks the host names, without switches. */
 static void carry_hosts(coll_pack_buffer *pack, coll_topo *topo) {
     size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;

@@ -80,6 +80,9 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
  */
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
+/* Sets FIRST[node] to the lowest rank of each node of TOPO. */
+void coll_topo_first_ranks(const coll_topo *topo, int first[]);
+
 /*
  * Returns the level of messages between the ranks A and B: NUMA if both are in one NUMA domain,
  * else NODE if both are on one node, and so on; WIDE if they are in different sites.

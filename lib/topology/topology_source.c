@@ -323,6 +323,10 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
     return COLL_TOPOLOGY_SOURCE_NOTHING;
 }
 
+bool coll_topology_source_measures(const char *source) {
+    return !*source || strcmp(source, AUTO) == 0 || strcmp(source, FRESH) == 0;
+}
+
 void coll_topology_source_keep(const coll_topology_source_state *at, const char *how) {
     write_cache(at, COLL_TOPOCACHE_SURE, how);
 }

@@ -7,6 +7,7 @@
 #define COLL_LIB_TOPOLOGY_TOPOLOGY_SOURCE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Most bytes of a note, including its NUL. */
@@ -50,6 +51,9 @@ typedef struct coll_topology_source_state {
  */
 coll_topology_source_rest coll_topology_source(const coll_topology_source_state *at,
                                                const char *source, char *problem);
+
+/* Returns whether racks are measured for SOURCE if nothing else is known, and are then used. */
+bool coll_topology_source_measures(const char *source);
 
 /* Returns the bytes of memory that coll_topology_source_rest_of needs. */
 size_t coll_topology_source_bytes(int nodes, int ranks);
