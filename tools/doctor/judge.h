@@ -33,8 +33,7 @@ typedef struct doctor_finding {
                         whole job. If OTHER is not -1: the link between both */
     char text[512];  /* what stands out, and the evidence */
     const char *remedy;
-    bool
-        *of_several; /* by host: whether it is one of several hosts; NULL: one host, or no memory */
+    bool *of_several; /* by host: is it one of several? NULL: one host, or no memory */
 } doctor_finding;
 
 /* The facts and measurements of all ranks. Hosts are numbered in the order of their first ranks. */
