@@ -4,6 +4,9 @@
 #
 # The random numbers are Park and Miller's, x = 16807 x mod (2^31 - 1). The generator is seeded for each
 # lab, and its first 20 numbers are discarded.
+#
+# If MOST is not 0, a lab whose hosts' links have more Mbit/s together is slowed down: its rates are divided, and
+# its delay is multiplied, by the same factor.
 
 # Returns a random number from 0 to below 1.
 function draw() {
@@ -40,14 +43,17 @@ BEGIN {
         for (i = 0; i < 20; i++)
             draw()
         racks = whole(1, 6)
-        hosts = split_hosts(whole(racks > 4 ? racks : 4, 25), racks)
+        count = whole(racks > 4 ? racks : 4, 25)
+        hosts = split_hosts(count, racks)
         link = by_factor(10, 400)
         uplink = link * by_factor(0.5, 4)
         buffer = by_factor(40, 400)
         delay = draw() < 0.5 ? 0 : whole(10, 200) * 10
         ranks = whole(1, 4)
         order = draw() < 0.5 ? "rack" : "scrambled"
-        printf "%d.%d %s %.0fmbit %.0fmbit %.0fk %s %d %s\n", SEED, lab, hosts, link, uplink,
-            buffer, delay ? delay "us" : 0, ranks, order
+        slower = MOST && count * link > MOST ? count * link / MOST : 1
+        rate = slower > 1 ? "%.2fmbit" : "%.0fmbit"
+        printf "%d.%d %s " rate " " rate " %.0fk %s %d %s\n", SEED, lab, hosts, link / slower,
+            uplink / slower, buffer, delay ? int(delay * slower) "us" : 0, ranks, order
     }
 }

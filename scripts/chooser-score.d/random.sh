@@ -7,7 +7,7 @@ parts=${BASH_SOURCE[0]%/*}
 
 # Prints the labs that --random and --seed ask for.
 draw_labs() {
-    awk -v SEED="$seed" -v FIRST="${random%-*}" -v LAST="${random#*-}" -f "$parts/draw.awk"
+    awk -v SEED="$seed" -v FIRST="${random%-*}" -v LAST="${random#*-}" -v MOST="${together%mbit}" -f "$parts/draw.awk"
 }
 
 # Prints how good auto was in the rows of FILES.
