@@ -83,10 +83,19 @@ static coll_topo *imagine_nodes(MPI_Comm comm, int nodes) {
     return topo;
 }
 
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
 void pretend_layout(MPI_Comm comm, int nodes, int racks) {
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    nodes = least(nodes, ranks);
+    racks = least(racks, nodes);
     coll_topo *topo = imagine_nodes(comm, nodes);
+    const int stride = nodes % 7 ? 7 : 5; /* so that every node has ranks */
     for (int i = 0; i < topo->ranks; i++) {
-        int node = (i * 7 + 3) % nodes;
+        int node = (i * stride + 3) % nodes;
         topo->places[i] = (coll_place){.site = 0, .rack = node % racks, .node = node};
     }
     topo->racks = racks;

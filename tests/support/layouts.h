@@ -26,7 +26,8 @@ void forget(layout *l);
 /* Fills BYTES with data that depends on SEED. */
 void fill(unsigned char *bytes, size_t count, unsigned seed);
 
-/* Pretends that the ranks of COMM are scattered over nodes and racks. */
+/* Pretends that the ranks of COMM are scattered over nodes and racks, as many as there are ranks at
+ * most. None is empty. */
 void pretend_layout(MPI_Comm comm, int nodes, int racks);
 
 /*
