@@ -141,7 +141,7 @@ typedef struct coll_algorithm {
     coll_param params[COLL_PARAMS_MAX + 1];     /* terminated by a NULL name */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
     /* in the first entry of a table: bytes below which it is always chosen within one site if each
-     * rank has a node of its own and the user names no algorithm */
+     * rank has a node of its own, latencies are short and the user names no algorithm */
     size_t best_below;
     /* made for sizes that differ by rank: the first algorithm of a table with this flag is chosen
      * if a call's bytes are unknown, there are several nodes and the user names no algorithm */

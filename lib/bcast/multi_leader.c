@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * multi_leader: all ranks of the root's node send to other nodes at the same time; for small data
- * and many ranks per node.
+ * multi_leader: all ranks of the root's node send to other nodes at the same time; for small data,
+ * and many ranks per node or long latencies.
  *
  * 1. The root's node broadcasts inside, along a binomial tree.
- * 2. Each rank of the root's node sends to the first ranks of the other nodes that it serves.
+ * 2. Each rank of the root's node broadcasts to the first ranks of the other nodes that it serves,
+ *    along a k-nomial tree (k is the radix).
  * 3. The other nodes broadcast inside, along binomial trees.
  *
- * Steps: ceil(log2 P) inside, (N - 1) / P messages from each rank of the root's node, and ceil(log2
- * P) inside, for N nodes of P ranks. Bytes: m to each other node, all from the root's node.
+ * Steps: ceil(log2 P) inside, ceil(log_k (1 + (N - 1) / P)) of k - 1 messages between nodes, and
+ * ceil(log2 P) inside, for N nodes of P ranks. Bytes: m to each other node.
  * Source: the tree of Karonis, de Supinski, Foster, Gropp, Lusk, Bresnahan: Exploiting hierarchy in
  * parallel computer networks to optimize collective operation performance, IPDPS 2000, with several
- * senders.
+ * senders; and the k-nomial trees of MPICH.
  */
 #include "config.h"
 
 #include "lib/bcast/bcast.h"
 #include "lib/plan/leader_tree.h"
+#include "lib/plan/multi_leader.h"
 
 /* Upper limit of the data, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
+
+enum { RADIX };
 
 typedef struct tree_plan {
     coll_plan base;
@@ -42,8 +46,12 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
+static int radix_of(const coll_plan_args *args) {
+    return coll_leader_tree_radix(args, args->values->at[RADIX]);
+}
+
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    const int children = coll_leader_tree_children(args);
+    const int children = coll_leader_tree_children(args, radix_of(args));
     return (coll_plan_size){.window = 1,
                             .steps = 1 + children,
                             .segments = 1,
@@ -55,7 +63,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     tree_plan *plan = memory;
     const uint64_t rounds = coll_segment_count(args->own, size.segment);
     plan->base = coll_plan_of(args, size, rounds, plan_round);
-    plan->count = coll_leader_tree(args, &plan->parent, plan->children);
+    plan->count = coll_leader_tree(args, radix_of(args), &plan->parent, plan->children);
     return &plan->base;
 }
 
@@ -66,6 +74,7 @@ static bool is_applicable(const coll_shape *call) {
 const coll_algorithm coll_bcast_multi_leader = {
     .name = "multi_leader",
     .summary = "all ranks of the root's node send to other nodes at the same time",
+    .params = {COLL_PARAM_LEADERS(RADIX)},
     .applicable = is_applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

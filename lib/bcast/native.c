@@ -15,8 +15,9 @@
 #include "lib/bcast/bcast.h"
 
 /*
- * Bytes below which only latency counts, and the MPI library's trees are the fastest. At twice this
- * size they already take twice as long as the best algorithm.
+ * Bytes below which, on a network of short latency, processors decide the time, and the MPI
+ * library's trees are the fastest. At twice this size they already take twice as long as the best
+ * algorithm.
  */
 enum { BEST_BELOW = 2 << 10 };
 

@@ -8,21 +8,24 @@ int coll_tree_depth(int p) {
     return depth;
 }
 
-int coll_tree_binomial(int p, int position, int *parent, int children[]) {
-    /* A position's lowest set bit is its distance from its parent; lower bits span its subtree. */
-    int depth = coll_tree_depth(p);
-    int bit = 0;
-    while (bit < depth && !(position >> bit & 1))
-        bit++;
-    *parent = position ? position - (1 << bit) : -1;
+int coll_tree_knomial(int p, int radix, int position, int *parent, int children[]) {
+    /* A position's lowest nonzero digit is its distance from its parent; lower digits span its
+     * subtree. */
+    long long unit = 1;
+    while (unit < p && position / unit % radix == 0)
+        unit *= radix;
+    *parent = position ? (int)(position - position / unit % radix * unit) : -1;
 
     int count = 0;
-    for (int below = bit - 1; below >= 0; below--) {
-        int distance = 1 << below;
-        if (distance < p - position)
-            children[count++] = position + distance;
-    }
+    for (unit /= radix; unit > 0; unit /= radix)
+        for (int times = radix - 1; times > 0; times--)
+            if (times * unit < p - position)
+                children[count++] = (int)(position + times * unit);
     return count;
+}
+
+int coll_tree_binomial(int p, int position, int *parent, int children[]) {
+    return coll_tree_knomial(p, 2, position, parent, children);
 }
 
 int coll_tree_binomial_end(int p, int position) {

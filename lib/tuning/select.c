@@ -110,6 +110,14 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
     return !user->algorithm && topo->nodes == 1;
 }
 
+/* Returns whether CALL is so small that the MPI library's algorithm STANDBY is known to be best. */
+static bool is_small(const coll_shape *call, const coll_algorithm *standby) {
+    const double short_latency = 250e-6; /* s */
+    const coll_topo *topo = call->topo;
+    return call->bytes < standby->best_below && topo->sites == 1 && topo->ranks == topo->nodes &&
+           coll_profile_outermost(call->profile, topo)->latency < short_latency;
+}
+
 /* Returns the choice for CALL in cases 1 to 4 of coll_select; no algorithm in case 5. */
 static coll_choice choose_without_prediction(const coll_shape *call, const coll_spec *user) {
     const coll_algorithm *standby = table_of(call)[0];
@@ -125,8 +133,7 @@ static coll_choice choose_without_prediction(const coll_shape *call, const coll_
         return default_choice(standby, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
         return default_choice(standby, "all ranks on one node");
-    if (call->topo->sites == 1 && call->topo->ranks == call->topo->nodes &&
-        call->bytes < standby->best_below)
+    if (is_small(call, standby))
         return default_choice(standby, "the data is small");
     return (coll_choice){.algorithm = NULL};
 }

@@ -93,8 +93,8 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
  * 1. the algorithm that USER asked for, if it is applicable;
  * 2. if the first entry can't run CALL, such as a reduction that must be reproducible, the choice
  *    of coll_select_started;
- * 3. the first entry if USER asked for another algorithm, if all ranks are on one node, or for
- *    sizes for which the first entry is known to be best;
+ * 3. the first entry if USER asked for another algorithm, if all ranks are on one node, or if the
+ *    data is so small and latencies so short that the first entry is known to be best;
  * 4. if sizes differ by rank, the algorithm made for that;
  * 5. else the applicable algorithm, rivals (baselines) excluded, with the least predicted time. If
  *    the job may be running on several networks (lib/cost/networks.h), it is the one with the least

@@ -7,6 +7,7 @@
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
+#include "lib/pattern/radix.h"
 #include "lib/pattern/twotree.h"
 #include "lib/pattern/usualtree.h"
 #include "lib/tuning/select.h"
@@ -24,28 +25,34 @@ START_TEST(tree_depth) {
 }
 END_TEST
 
-/* Every position except 0 is the child of its parent once, and is reached within the depth. */
-START_TEST(tree_reaches_everyone_in_time) {
-    for (int p = 1; p <= 200; p++) {
-        int round[200], reached[200] = {0}, known = 1;
-        memset(round, -1, sizeof round);
-        round[0] = 0;
-        for (int next = 0; next < known; next++) {
-            int position = reached[next], parent, children[31];
-            int count = coll_tree_binomial(p, position, &parent, children);
-            ck_assert_int_eq(parent < 0, position == 0);
-            for (int i = 0; i < count; i++) {
-                int child = children[i], of_child, unused[31];
-                ck_assert(child > 0 && child < p && round[child] == -1);
-                coll_tree_binomial(p, child, &of_child, unused);
-                ck_assert_int_eq(of_child, position);
-                round[child] = round[position] + 1 + i;
-                ck_assert_int_le(round[child], coll_tree_depth(p));
-                reached[known++] = child;
-            }
+/* Every position except 0 is the child of its parent once, and is reached in time: a position that
+ * has the message sends RADIX - 1 messages in each round. */
+static void check_knomial_tree(int p, int radix) {
+    int round[200], reached[200] = {0}, known = 1;
+    memset(round, -1, sizeof round);
+    round[0] = 0;
+    for (int next = 0; next < known; next++) {
+        int position = reached[next], parent, children[200];
+        int count = coll_tree_knomial(p, radix, position, &parent, children);
+        ck_assert_int_eq(parent < 0, position == 0);
+        for (int i = 0; i < count; i++) {
+            int child = children[i], of_child, unused[200];
+            ck_assert(child > 0 && child < p && round[child] == -1);
+            coll_tree_knomial(p, radix, child, &of_child, unused);
+            ck_assert_int_eq(of_child, position);
+            round[child] = round[position] + 1 + i / (radix - 1);
+            ck_assert_int_le(round[child], coll_radix_digits(p, radix));
+            reached[known++] = child;
         }
-        ck_assert_int_eq(known, p);
     }
+    ck_assert_int_eq(known, p);
+}
+
+START_TEST(trees_reach_everyone_in_time) {
+    for (int p = 1; p <= 200; p++)
+        for (int radix = 2; radix <= 9; radix++)
+            check_knomial_tree(p, radix);
+    check_knomial_tree(200, 200);
 }
 END_TEST
 
@@ -397,6 +404,25 @@ static const char *chosen(const coll_topo *topo, size_t bytes, const char *user)
     return coll_select(&shape, &spec).algorithm->name;
 }
 
+/* Returns what is chosen for OPERATION with 8 bytes if messages take LATENCY s to another host. */
+static const char *chosen_after(coll_operation operation, const coll_topo *topo, double latency) {
+    const coll_spec spec = named(operation, "auto");
+    coll_shape shape = shape_of(operation, 8, topo);
+    coll_profile profile = *coll_profile_builtin();
+    coll_profile_set_latencies(&profile, latency, latency);
+    shape.profile = &profile;
+    return coll_select(&shape, &spec).algorithm->name;
+}
+
+START_TEST(long_latencies_call_for_flat_trees) {
+    coll_topo cluster = flat_topo(16, 1);
+    ck_assert_str_eq(chosen_after(COLL_OPERATION_BCAST, &cluster, 50e-6), "native");
+    ck_assert_str_eq(chosen_after(COLL_OPERATION_BCAST, &cluster, 5e-3), "multi_leader");
+    ck_assert_str_eq(chosen_after(COLL_OPERATION_REDUCE, &cluster, 5e-3), "multi_leader");
+    free(cluster.places);
+}
+END_TEST
+
 START_TEST(choice_follows_word_node_and_model) {
     coll_topo node = flat_topo(8, 8), cluster = flat_topo(25, 1);
     ck_assert_str_eq(chosen(&node, 64 << 20, "auto"), "native");
@@ -490,7 +516,7 @@ static Suite *patterns(void) {
     Suite *suite = suite_create("patterns");
     TCase *tests = tcase_create("pure");
     tcase_add_test(tests, tree_depth);
-    tcase_add_test(tests, tree_reaches_everyone_in_time);
+    tcase_add_test(tests, trees_reach_everyone_in_time);
     tcase_add_test(tests, usual_trees_are_those_of_mpi_libraries);
     tcase_add_test(tests, circulant_schedules_are_complete_and_optimal);
     tcase_add_test(tests, two_trees_share_the_work);
@@ -500,6 +526,7 @@ static Suite *patterns(void) {
     tcase_add_test(tests, specs_are_read);
     tcase_add_test(tests, bad_specs_name_setting_value_and_remedy);
     tcase_add_test(tests, choice_follows_word_node_and_model);
+    tcase_add_test(tests, long_latencies_call_for_flat_trees);
     tcase_add_test(tests, what_is_named_and_can_not_run_says_why);
     tcase_add_test(tests, segments_are_the_best);
     tcase_add_test(tests, radices_are_the_best);

@@ -100,6 +100,8 @@ static prover_call call_of(const claim *what, const coll_topo *topo, int root, s
     if (what->window == NONE) {
         call.segment = 1;
         call.window = window;
+        if (what->algorithm->params[0].name)
+            call.values.at[0] = (uint64_t)window + 1; /* a radix */
         return call;
     }
     call.values.at[what->segment] = 1;
