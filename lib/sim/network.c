@@ -22,6 +22,9 @@ enum { FIRST_WINDOW = 10 * 1448, LONG = 2 * FIRST_WINDOW };
  */
 static const double MANY_MORE = 2;
 
+/* Bytes of a message's headers between hosts: of Ethernet, IP, TCP and the MPI library. */
+static const double HEADERS = 100;
+
 /* Alternating streams to a host that is sending need 1/meeting_share more time of its port. */
 static const int64_t meeting_share = 10;
 
@@ -109,6 +112,9 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
     const double size = (double)bytes, rate = network->rate[level],
                  empty = coll_cost_transfer(cost, 0);
     const int cores = level > COLL_LEVEL_NODE ? coll_topo_busy_cores(network->topo) : 1;
+    /* a measured gap includes the headers */
+    const double headers = level > COLL_LEVEL_NODE ? HEADERS : 0,
+                 on_link = cost->curve[COLL_SEND_GAP].knots ? 0 : headers * cost->per_byte;
     *message = (coll_message_cost){
         .bytes = bytes,
         .level = (int)level,
@@ -116,11 +122,11 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
         .receive = nanoseconds(coll_cost_arrival_overhead(cost, size) +
                                coll_cost_receive_overhead(cost, size)),
         .wake = nanoseconds(cost->wake),
-        .send_gap = nanoseconds(
-            link_seconds(coll_cost_send_gap(cost, size), coll_cost_send_gap(cost, 0), cores)),
-        .receive_gap = nanoseconds(
-            link_seconds(coll_cost_receive_gap(cost, size), coll_cost_receive_gap(cost, 0), cores)),
-        .shared_gap = rate > 0 ? nanoseconds(size / rate) : 0,
+        .send_gap = nanoseconds(on_link + link_seconds(coll_cost_send_gap(cost, size),
+                                                       coll_cost_send_gap(cost, 0), cores)),
+        .receive_gap = nanoseconds(on_link + link_seconds(coll_cost_receive_gap(cost, size),
+                                                          coll_cost_receive_gap(cost, 0), cores)),
+        .shared_gap = rate > 0 ? nanoseconds((size + headers) / rate) : 0,
         .crossings = crossings(cost, level, bytes)};
     message->latency =
         nanoseconds(coll_cost_transfer(cost, size) + (message->crossings - 1) * empty);

@@ -9,6 +9,7 @@
  *   and at last, between hosts, the port of the receiver's host.
  * - Links are cut-through: a message may enter the next link before it has left the previous one,
  *   so a link delays it only while the link is busy with earlier messages.
+ * - Between hosts a message's headers pass the links, too.
  * - The buffers of ports and of uplinks can overflow.
  * - Long messages of a host's ranks share its link (lib/sim/fair_link.h).
  * - A message of one packet interleaves with longer messages of other connections: it takes its
