@@ -19,10 +19,10 @@ typedef struct assumption {
 static const assumption unmeasured[] = {
     {50e6, 10e-6, 256e3, 1}, {5e6, 10e-6, 100e3, 1}, {500e6, 10e-6, 1e6, 1}};
 
-/* Only rates were measured (lib/cost/network_probe.h). The last network is for ranks that share
- * cores: messages take their processors longer. */
+/* Only rates were measured (lib/cost/network_probe.h). On half of these networks ranks share cores:
+ * messages take their processors longer. */
 static const assumption only_rates[] = {
-    {0, 10e-6, 256e3, 1}, {0, 10e-6, 128e3, 1}, {0, 50e-6, 64e3, 1}};
+    {0, 10e-6, 256e3, 1}, {0, 10e-6, 128e3, 1}, {0, 50e-6, 128e3, 1}, {0, 50e-6, 64e3, 1}};
 
 /* Everything was measured, but other traffic may use a part of the buffer. */
 static const assumption measured[] = {{.share = 1}, {.share = 0.5}};
