@@ -18,7 +18,7 @@
 #include "lib/plan/plan.h"
 #include "lib/scatter/scatter.h"
 
-/* Upper limit of all blocks together, in bytes, for blocks of a power of two. */
+/* Upper limit of all blocks together, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
 
 /* A leaf receives its block directly into its data; other ranks receive into scratch memory. */
@@ -64,13 +64,8 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return coll_plan_make(args, size, memory, 1, plan_round);
 }
 
-/* Returns whether CALL is small: all or no blocks from one power of two to below the next are. */
 static bool is_small(const coll_shape *call) {
-    const size_t most = BYTES_MOST / (size_t)call->topo->ranks;
-    size_t end = 1;
-    while (end <= most)
-        end *= 2;
-    return call->bytes < end;
+    return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
 }
 
 const coll_algorithm coll_scatter_binomial = {
