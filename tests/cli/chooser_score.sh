@@ -39,6 +39,11 @@ for column in 2 6 7 8; do
 done
 same 'labs without a delay, of 200' yes "$(awk '$6 == "0" { n++ } END { print (n > 70 && n < 130 ? "yes" : n) }' labs)"
 
+same 'a lab that is slowed down' '412.12 3,3,2,2 30.00mbit 72.71mbit 128k 3210us 1 scrambled' \
+    "$("$score" --random 12-12 --seed 412 --draw --together 300mbit)"
+same 'a lab that is slow enough' "$("$score" --random 10-10 --seed 411 --draw)" \
+    "$("$score" --random 10-10 --seed 411 --draw --together 300mbit)"
+
 awk -v racks=4,3 -v link=80mbit -v uplink=40mbit -v buffer=100k -v delay=500us \
     -f "$scripts/chooser-score.d/exact.awk" | sed "s/^hosts .*/hosts $(uname -n)/" >profile
 if [[ -x $build/coll-info ]]; then
@@ -126,6 +131,7 @@ refused "--random: '0' is not a number*" --random 0
 refused "--random: '' is not a number*" --random 3-
 refused "--random: '4-3' ends before it begins" --random 4-3
 refused "--seed: '1e3' is not a number*" --random 1 --seed 1e3
+refused "--together: '3g' is not a rate*" --random 1 --together 3g
 refused "--told: there is no 'all'*" --random 1 --told all
 refused "--told: cache needs something before it" --random 1 --told 'cache racks'
 refused "--draw needs --random N" --draw
