@@ -2,6 +2,7 @@
 #include "tests/support/layouts.h"
 
 #include "lib/algorithm/rank_order.h"
+#include "lib/plan/plan.h"
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
 
@@ -83,15 +84,11 @@ static coll_topo *imagine_nodes(MPI_Comm comm, int nodes) {
     return topo;
 }
 
-static int least(int a, int b) {
-    return a < b ? a : b;
-}
-
 void pretend_layout(MPI_Comm comm, int nodes, int racks) {
     int ranks;
     MPI_Comm_size(comm, &ranks);
-    nodes = least(nodes, ranks);
-    racks = least(racks, nodes);
+    nodes = (int)coll_least((size_t)nodes, (size_t)ranks);
+    racks = (int)coll_least((size_t)racks, (size_t)nodes);
     coll_topo *topo = imagine_nodes(comm, nodes);
     const int stride = nodes % 7 ? 7 : 5; /* so that every node has ranks */
     for (int i = 0; i < topo->ranks; i++) {

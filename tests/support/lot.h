@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers for unit tests: a linear congruential generator. A test sets its seed. */
+/* Random fractions for unit tests. A test sets the state of LOTS. */
 #ifndef COLL_TESTS_SUPPORT_LOT_H
 #define COLL_TESTS_SUPPORT_LOT_H
 
-#include <stdint.h>
+#include "tests/support/generator.h"
 
-static uint64_t seed;
+static generator lots;
 
 /* Returns a random number from 0 to below 1. */
 static inline double lot(void) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(seed >> 33) / 2147483648.0;
+    return (double)(draw(&lots) >> 33) / 2147483648.0;
 }
 
 #endif

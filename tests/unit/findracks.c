@@ -290,7 +290,7 @@ START_TEST(what_is_not_measured_is_not_found) {
         int racks[NODES_MOST], sites[NODES_MOST];
         coll_racks_found found;
         all.last_row = row;
-        seed = 1;
+        lots.state = 1;
         ck_assert(!coll_find_racks(all.nodes, measure, &all, racks, sites, &found));
         ck_assert_int_eq(all.rows, row + 1);
     }

@@ -157,7 +157,7 @@ START_TEST(a_probe_without_an_answer_ends_in_time) {
 END_TEST
 
 int main(void) {
-    seed = 1;
+    lots.state = 1;
     Suite *suite = suite_create("hlot latency");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, nothing_measured_is_no_forecast);

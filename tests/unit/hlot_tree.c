@@ -133,7 +133,7 @@ START_TEST(many_children_cost_less_in_a_line_when_messages_are_large) {
 END_TEST
 
 START_TEST(hlot_is_never_worse_than_flat_nor_hlot_plus_than_any) {
-    seed = 1;
+    lots.state = 1;
     for (int i = 0; i < (harness_proves("few") ? 1000 : 10000); i++) {
         hlot_network network;
         double times[HLOT_KINDS];
@@ -187,7 +187,7 @@ static double least_of_all(const hlot_network *network, int root) {
  */
 START_TEST(few_sites_get_the_best_tree_there_is) {
     int best = 0, all = 200;
-    seed = 2;
+    lots.state = 2;
     for (int i = 0; i < all; i++) {
         hlot_network network;
         hlot_tree tree;
@@ -206,7 +206,7 @@ END_TEST
 START_TEST(missing_links_are_not_used_and_lost_sites_are_named) {
     static const hlot_kind kinds[] = {HLOT_PAPER, HLOT_PLUS, HLOT_MST, HLOT_SPT};
     int whole = 0;
-    seed = 3;
+    lots.state = 3;
     for (int i = 0; i < 500; i++) {
         hlot_network network;
         bool lost[HLOT_SITES];
