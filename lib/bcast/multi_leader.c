@@ -23,8 +23,6 @@
 /* Upper limit of the data, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
 
-enum { RADIX };
-
 typedef struct tree_plan {
     coll_plan base;
     int parent, count; /* rank of the parent, or -1; number of children */
@@ -46,12 +44,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static int radix_of(const coll_plan_args *args) {
-    return coll_leader_tree_radix(args, args->values->at[RADIX]);
-}
-
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    const int children = coll_leader_tree_children(args, radix_of(args));
+    const int children = coll_leader_tree_children(args);
     return (coll_plan_size){.window = 1,
                             .steps = 1 + children,
                             .segments = 1,
@@ -63,7 +57,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     tree_plan *plan = memory;
     const uint64_t rounds = coll_segment_count(args->own, size.segment);
     plan->base = coll_plan_of(args, size, rounds, plan_round);
-    plan->count = coll_leader_tree(args, radix_of(args), &plan->parent, plan->children);
+    plan->count = coll_leader_tree(args, &plan->parent, plan->children);
     return &plan->base;
 }
 
@@ -74,7 +68,7 @@ static bool is_applicable(const coll_shape *call) {
 const coll_algorithm coll_bcast_multi_leader = {
     .name = "multi_leader",
     .summary = "all ranks of the root's node send to other nodes at the same time",
-    .params = {COLL_PARAM_LEADERS(RADIX)},
+    .params = {COLL_PARAM_LEADERS(COLL_RADIX)},
     .applicable = is_applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

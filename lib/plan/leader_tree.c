@@ -28,7 +28,9 @@ static double seconds_of(const coll_plan_args *args, int rounds, int radix) {
                      (radix - 2) * fmax(link->overhead, bytes * link->per_byte));
 }
 
-int coll_leader_tree_radix(const coll_plan_args *args, uint64_t asked) {
+/* Returns the user's radix, else the one that takes the least time. */
+static int radix_of(const coll_plan_args *args) {
+    const uint64_t asked = args->values->at[COLL_RADIX];
     const int nodes = most_nodes(args);
     int best = 2;
     if (asked >= 2)
@@ -46,8 +48,9 @@ int coll_leader_tree_radix(const coll_plan_args *args, uint64_t asked) {
     return best;
 }
 
-int coll_leader_tree_children(const coll_plan_args *args, int radix) {
-    const int nodes = most_nodes(args), rounds = coll_radix_digits(nodes, radix);
+int coll_leader_tree_children(const coll_plan_args *args) {
+    const int nodes = most_nodes(args), radix = radix_of(args),
+              rounds = coll_radix_digits(nodes, radix);
     return coll_tree_depth(args->shape->topo->most_ranks_per_node) +
            (int)coll_least((size_t)nodes, (size_t)rounds * (size_t)(radix - 1));
 }
@@ -62,15 +65,15 @@ static int first_of(const coll_plan_args *args, int to, int node, int at) {
 
 /* Adds the kin in the tree of SERVER, a rank of the root's node, of the node NODE whose first rank
  * is at position FIRST, or of SERVER if NODE is 0. Returns the number of children added. */
-static int kin_between_nodes(const coll_plan_args *args, int radix, int server, int node, int first,
+static int kin_between_nodes(const coll_plan_args *args, int server, int node, int first,
                              int *parent, int children[]) {
     const int *order = args->line->order, servers = ranks_of_node(args, 0);
     const size_t others = (size_t)args->shape->topo->nodes - 1;
     const int before = (int)coll_block_start(others, servers, server),
               end = (int)coll_block_start(others, servers, server + 1);
     int above;
-    const int count =
-        coll_tree_knomial(end - before + 1, radix, node ? node - before : 0, &above, children);
+    const int count = coll_tree_knomial(end - before + 1, radix_of(args), node ? node - before : 0,
+                                        &above, children);
     for (int i = count - 1, at = first, to = node; i >= 0; i--) { /* the nearest first */
         const int child = before + children[i];
         at = first_of(args, child, to, at);
@@ -82,7 +85,7 @@ static int kin_between_nodes(const coll_plan_args *args, int radix, int server, 
     return count;
 }
 
-int coll_leader_tree(const coll_plan_args *args, int radix, int *parent, int children[]) {
+int coll_leader_tree(const coll_plan_args *args, int *parent, int children[]) {
     const int *order = args->line->order, own = args->line->position,
               servers = ranks_of_node(args, 0);
     int node = 0, first = 0;
@@ -98,7 +101,7 @@ int coll_leader_tree(const coll_plan_args *args, int radix, int *parent, int chi
     const int server =
         node ? coll_block_at((size_t)(args->shape->topo->nodes - 1), servers, (size_t)(node - 1))
              : own;
-    return count + kin_between_nodes(args, radix, server, node, first, parent, &children[count]);
+    return count + kin_between_nodes(args, server, node, first, parent, &children[count]);
 }
 
 bool coll_leader_tree_applies(const coll_shape *call) {

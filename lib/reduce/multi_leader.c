@@ -23,8 +23,6 @@
 /* Upper limit of the data, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
 
-enum { RADIX };
-
 typedef struct tree_plan {
     coll_plan base;
     coll_kin kin;
@@ -37,12 +35,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return coll_reduce_up(&((const tree_plan *)base)->kin, what, steps, 0);
 }
 
-static int radix_of(const coll_plan_args *args) {
-    return coll_leader_tree_radix(args, args->values->at[RADIX]);
-}
-
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    const int children = coll_leader_tree_children(args, radix_of(args));
+    const int children = coll_leader_tree_children(args);
     return (coll_plan_size){.window = 1,
                             .steps = 2 * children + 1,
                             .segments = children,
@@ -53,7 +47,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     tree_plan *plan = memory;
     int parent;
-    const int count = coll_leader_tree(args, radix_of(args), &parent, plan->children);
+    const int count = coll_leader_tree(args, &parent, plan->children);
     for (int i = 0, j = count - 1; i < j; i++, j--) { /* in the order in which their sums arrive */
         const int child = plan->children[i];
         plan->children[i] = plan->children[j];
@@ -71,7 +65,7 @@ static bool is_applicable(const coll_shape *call) {
 const coll_algorithm coll_reduce_multi_leader = {
     .name = "multi_leader",
     .summary = "all ranks of the root's node receive from other nodes at the same time",
-    .params = {COLL_PARAM_LEADERS(RADIX)},
+    .params = {COLL_PARAM_LEADERS(COLL_RADIX)},
     .applicable = is_applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };
