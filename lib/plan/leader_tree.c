@@ -19,13 +19,17 @@ static int most_nodes(const coll_plan_args *args) {
     return 1 + (others + servers - 1) / servers;
 }
 
-/* Returns the seconds of ROUNDS rounds in which a rank sends RADIX - 1 messages. */
+/*
+ * Returns the seconds of ROUNDS rounds in which a rank sends RADIX - 1 messages. That is at least
+ * the time of all messages of the root's node, whose ranks share its link.
+ */
 static double seconds_of(const coll_plan_args *args, int rounds, int radix) {
     const coll_shape *shape = args->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    const double bytes = (double)shape->bytes;
-    return rounds * (coll_cost_relay(link, bytes) +
-                     (radix - 2) * fmax(link->overhead, bytes * link->per_byte));
+    const double bytes = (double)shape->bytes, relay = coll_cost_relay(link, bytes);
+    const int messages = ranks_of_node(args, 0) * rounds * (radix - 1);
+    return fmax(rounds * (relay + (radix - 2) * fmax(link->overhead, bytes * link->per_byte)),
+                relay + (messages - 1) * bytes * link->per_byte);
 }
 
 /* Returns the user's radix, else the one that takes the least time. */
