@@ -13,21 +13,22 @@ static int ranks_of_node(const coll_plan_args *args, int first) {
     return coll_plan_args_ranks(args, first, COLL_UNIT_NODE);
 }
 
-/* Returns the most nodes in a tree, which includes the root's node. */
-static int most_nodes(const coll_plan_args *args) {
-    const int servers = ranks_of_node(args, 0), others = args->shape->topo->nodes - 1;
+/* Returns the most nodes in a tree, which includes the root's node of SERVERS ranks. */
+static int most_nodes(const coll_plan_args *args, int servers) {
+    const int others = args->shape->topo->nodes - 1;
     return 1 + (others + servers - 1) / servers;
 }
 
 /*
- * Returns the seconds of ROUNDS rounds in which a rank sends RADIX - 1 messages. That is at least
- * the time of all messages of the root's node, whose ranks share its link.
+ * Returns the seconds of ROUNDS rounds in which a rank sends RADIX - 1 messages. The SERVERS ranks
+ * of the root's node share its link, so the result is at least the time of all their messages
+ * there.
  */
-static double seconds_of(const coll_plan_args *args, int rounds, int radix) {
+static double seconds_of(const coll_plan_args *args, int servers, int rounds, int radix) {
     const coll_shape *shape = args->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
     const double bytes = (double)shape->bytes, relay = coll_cost_relay(link, bytes);
-    const int messages = ranks_of_node(args, 0) * rounds * (radix - 1);
+    const int messages = servers * rounds * (radix - 1);
     return fmax(rounds * (relay + (radix - 2) * fmax(link->overhead, bytes * link->per_byte)),
                 relay + (messages - 1) * bytes * link->per_byte);
 }
@@ -35,7 +36,7 @@ static double seconds_of(const coll_plan_args *args, int rounds, int radix) {
 /* Returns the user's radix, else the one that takes the least time. */
 static int radix_of(const coll_plan_args *args) {
     const uint64_t asked = args->values->at[COLL_RADIX];
-    const int nodes = most_nodes(args);
+    const int servers = ranks_of_node(args, 0), nodes = most_nodes(args, servers);
     int best = 2;
     if (asked >= 2)
         return (int)asked;
@@ -43,7 +44,7 @@ static int radix_of(const coll_plan_args *args) {
     double least = INFINITY;
     for (int rounds = coll_radix_digits(nodes, 2); rounds > 0 && rounds >= fewest; rounds--) {
         const int radix = coll_radix_for(nodes, rounds);
-        const double seconds = seconds_of(args, rounds, radix);
+        const double seconds = seconds_of(args, servers, rounds, radix);
         if (seconds < least) {
             least = seconds;
             best = radix;
@@ -53,7 +54,7 @@ static int radix_of(const coll_plan_args *args) {
 }
 
 int coll_leader_tree_children(const coll_plan_args *args) {
-    const int nodes = most_nodes(args), radix = radix_of(args),
+    const int nodes = most_nodes(args, ranks_of_node(args, 0)), radix = radix_of(args),
               rounds = coll_radix_digits(nodes, radix);
     return coll_tree_depth(args->shape->topo->most_ranks_per_node) +
            (int)coll_least((size_t)nodes, (size_t)rounds * (size_t)(radix - 1));
