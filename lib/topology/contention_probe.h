@@ -19,7 +19,7 @@ size_t coll_contention_probe_bytes(int nodes);
  * Sets *FOUND to whether some hosts share slow uplinks, and then RACKS to the rack of each node of
  * TOPO, COMM's topology, numbered in order of first appearance; the same on all ranks. LATENCY is
  * the approximate time of a message in seconds. Takes some tenths of a second where uplinks are not
- * slow, and up to about three seconds where they are. MEMORY is aligned for doubles. Collective
+ * slow, and up to about six seconds where they are. MEMORY is aligned for doubles. Collective
  * over COMM, on which nothing else is in flight. Errors: those of MPI and timeouts, after which
  * COMM is broken.
  */
