@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # chooser-score's options
-# Sourced by chooser-score: measures random labs (--random).
+# Sourced by chooser-score: measures random labs (--random) and those of a file (--labs).
 
 parts=${BASH_SOURCE[0]%/*}
 
-# Prints the labs that --random and --seed ask for.
-draw_labs() {
+# Prints the labs of --labs, or those that --random and --seed ask for.
+print_labs() {
+    if [[ -n $labs ]]; then
+        awk 1 "$labs" # ends the last line, too
+        return
+    fi
     awk -v SEED="$seed" -v FIRST="${random%-*}" -v LAST="${random#*-}" -v MOST="${together%mbit}" -f "$parts/draw.awk"
 }
 
@@ -43,7 +47,7 @@ make_profile() {
     [[ -z $keep || $1 == racks || $1 == nothing ]] || cp "$work/profile" "$keep/$lab_drawn.$1.profile"
 }
 
-# measure_random NAME RACKS LINK UPLINK BUFFER DELAY RANKS ORDER: measures a lab that draw_labs has printed.
+# measure_random NAME RACKS LINK UPLINK BUFFER DELAY RANKS ORDER: measures a lab that print_labs has printed.
 measure_random() {
     local lab_drawn=$1 racks=$2 link=$3 uplink=$4 buffer=$5 delay=$6 order=$8
     local hosts=$((${racks//,/+})) word name operation
@@ -81,7 +85,7 @@ measure_labs() {
     while read -r line <&3; do
         read -ra words <<<"$line"
         measure_random "${words[@]}"
-    done 3< <(draw_labs)
+    done 3< <(print_labs)
     score_random "$rows"
     [[ -z $failures ]] || die "jobs that failed: ${failures%; }"
 }

@@ -128,6 +128,10 @@ refused() {
 }
 refused "--random: 'x' is not a number*" --random x
 refused "--random: '0' is not a number*" --random 0
+refused "--random and --labs exclude each other" --random 1 --labs labs
+refused "--labs: 'none' can't be read" --labs none
+{ head -n 2 labs && echo '4x4 4,4 20mbit 40mbit 100k 1ms 0 rack'; } >wrong
+refused "--labs: line 3:4x4 4,4 * of 'wrong' is not like *" --labs wrong
 refused "--random: '' is not a number*" --random 3-
 refused "--random: '4-3' ends before it begins" --random 4-3
 refused "--seed: '1e3' is not a number*" --random 1 --seed 1e3
