@@ -39,9 +39,12 @@ static int compare_ranks(const void *a, const void *b, void *context) {
 
 void coll_order_ranks(const coll_shape *call, int order[]) {
     chain of = {.places = call->topo->places, .head = coll_rank_order_head(call)};
-    for (int rank = 0; rank < call->topo->ranks; rank++)
+    bool sorted = true;
+    for (int rank = 0; rank < call->topo->ranks; rank++) {
         order[rank] = rank;
-    if (!call->ordered)
+        sorted = sorted && (rank == 0 || compare_ranks(&order[rank - 1], &order[rank], &of) < 0);
+    }
+    if (!call->ordered && !sorted)
         qsort_r(order, (size_t)call->topo->ranks, sizeof *order, compare_ranks, &of);
 }
 

@@ -127,8 +127,10 @@ static int hash_buckets(const simulation *sim) {
  * channels are in use. */
 static int find_channel(simulation *sim, int from, int to, int lane) {
     const int ranks[] = {sim->line->order[from], sim->line->order[to]};
-    uint64_t key = ((uint64_t)ranks[0] * 31 + (uint64_t)ranks[1]) * COLL_LANES + (uint64_t)lane;
-    int *first = &sim->first_channel[key % (uint64_t)hash_buckets(sim)];
+    const uint64_t key = (((uint64_t)ranks[0] << 32) + (uint64_t)ranks[1]) * COLL_LANES +
+                         (uint64_t)lane,
+                   hash = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    int *first = &sim->first_channel[hash * (uint64_t)hash_buckets(sim) >> 32];
     for (int i = *first; i != NONE; i = sim->channels[i].next) {
         const channel *via = &sim->channels[i];
         if (via->on.from == ranks[0] && via->on.to == ranks[1] && via->lane == lane)
@@ -632,9 +634,13 @@ static bool open_simulation(simulation *sim) {
         sim->first_channel[i] = NONE;
     sim->unused = NONE;
     sim->plan_size = sim->call->planner->size(&sim->ranks[0].args);
-    for (int position = 0; position < sim->shape->topo->ranks; position++)
+    const size_t ranks = (size_t)sim->shape->topo->ranks, before = sim->left;
+    for (int position = 0; position < (int)ranks; position++) {
         if (!open_rank(sim, position))
             return false;
+        if (position == 0 && before / ranks < before - sim->left)
+            return false; /* the other ranks need as much, as a rule */
+    }
     return true;
 }
 
