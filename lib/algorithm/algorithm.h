@@ -105,6 +105,10 @@ typedef struct coll_shape {
     /* the sampled load of one algorithm's plan, kept from one estimate of the call to the next. Its
      * member `rounds` is 0 until an estimate sets the load. NULL: not kept */
     struct coll_traffic *sampled;
+    /* raised by each estimate of the call to the largest share of a switch's buffer that messages
+     * filled without a loss: with buffers of at least this share of their size, the estimate would
+     * be the same; or NULL */
+    double *fill;
     const coll_topo *topo;
     /* of a neighbourhood collective: its edges; NULL if not all ranks know them */
     const struct coll_graph *graph;

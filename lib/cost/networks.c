@@ -72,6 +72,14 @@ void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int n
         network->level[COLL_LEVEL_SITE].together = topo->racks * assumed->rate;
 }
 
+double coll_networks_buffer_share(const coll_profile *profile, int nth) {
+    int count;
+    const assumption *all = assumptions_for(profile, &count), *now = &all[nth];
+    if (nth == 0 || now->rate != now[-1].rate || now->overhead != now[-1].overhead)
+        return -1;
+    return now->share / now[-1].share * (now[-1].buffer > 0 ? now->buffer / now[-1].buffer : 1);
+}
+
 const coll_profile *coll_networks_likely(const coll_profile *profile, const coll_topo *topo,
                                          coll_profile *network) {
     if (!coll_networks_measured(profile) || coll_networks_count(profile, topo) == 0)

@@ -27,6 +27,10 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo);
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network);
 
+/* Returns the share of the previous network's buffers that the NTH network has, if the networks
+ * differ in nothing else; else -1. */
+double coll_networks_buffer_share(const coll_profile *profile, int nth);
+
 /*
  * Returns the network whose predicted times are shown to the user: PROFILE itself if it has no
  * measured costs between hosts or coll_networks_count returns 0, else the most likely of the

@@ -198,6 +198,7 @@ static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double
         .budget = (int)fmin(2 * events, INT_MAX), /* EVENTS is itself an estimate */
         .enough = all && e->enough > 0 && e->enough < 1e9 ? (int64_t)(e->enough * 1e9) + 1 : 0,
         .messages = e->allocates ? 0 : MESSAGES,
+        .fill = e->whole->fill,
         .memory = e->allocates ? NULL : p->scratch,
         .bytes = p->left};
     if (coll_simulate(&call, &time) != MPI_SUCCESS || time == COLL_SIM_UNKNOWN)

@@ -200,13 +200,17 @@ static void note_sender(coll_queue *queue, int node) {
  * behind it would show the loss. A connection loses one message at most: from then on it sends less
  * at once.
  */
-static int64_t retransmission(const coll_network *network, const coll_queue *queue,
-                              coll_connection *via, const coll_message_cost *message) {
+static int64_t retransmission(coll_network *network, const coll_queue *queue, coll_connection *via,
+                              const coll_message_cost *message) {
     const double buffer = network->profile->level[via->level].buffer,
-                 most = message->bytes > FIRST_WINDOW ? MANY_MORE * buffer : buffer;
-    const bool overflows = queue->sender == SEVERAL && buffer > 0 && (double)queue->waiting > most;
-    if (!overflows || via->in_order > 1 || via->lost)
+                 most = message->bytes > FIRST_WINDOW ? MANY_MORE * buffer : buffer,
+                 waiting = (double)queue->waiting;
+    if (queue->sender != SEVERAL || buffer <= 0 || via->in_order > 1 || via->lost)
         return 0;
+    if (waiting <= most) {
+        network->fill = waiting > network->fill * most ? waiting / most : network->fill;
+        return 0;
+    }
     via->lost = true;
     return retransmission_timeout;
 }

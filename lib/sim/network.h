@@ -83,6 +83,8 @@ typedef struct coll_network {
     coll_clock *links;
     coll_queue *queues; /* before each uplink */
     coll_port *ports;   /* of each host */
+    double fill; /* the largest share of a buffer that messages filled without a loss; with buffers
+                    of at least this share of their size, the same messages would be lost */
 } coll_network;
 
 /* Opens the network of CALL, with costs but without links. If CALL's topology is a subset of the

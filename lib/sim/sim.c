@@ -678,7 +678,10 @@ static int simulate(const coll_sim_call *call, char *memory, size_t bytes, int64
                       .left = bytes};
     *fits = open_simulation(&sim);
     *time = COLL_SIM_UNKNOWN;
-    return *fits ? run_simulation(&sim, time) : MPI_SUCCESS;
+    const int code = *fits ? run_simulation(&sim, time) : MPI_SUCCESS;
+    if (call->fill && sim.network.fill > *call->fill)
+        *call->fill = sim.network.fill;
+    return code;
 }
 
 int coll_simulate(const coll_sim_call *call, int64_t *time) {

@@ -38,6 +38,9 @@ typedef struct coll_sim_call {
     void *context;
     const int64_t *starts; /* when each rank starts, ns, at least 0; NULL: at 0 */
     int64_t *ends;         /* output: when each rank ends, ns; or NULL */
+    double *fill; /* raised to the largest share of a switch's buffer that messages filled without a
+                     loss; or NULL. With buffers of at least this share of their size, the
+                     simulation would give the same result */
 } coll_sim_call;
 
 /* Returns the arguments for the plan of the rank at LINE->position. The data, or each of its

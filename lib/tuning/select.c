@@ -165,35 +165,64 @@ static bool keeps_load(const coll_algorithm *algorithm) {
     return !algorithm->native && !algorithm->predict;
 }
 
-/*
- * Sets SECONDS to the predicted times of the candidates. A candidate that takes at least TIMES the
- * least of these times may get a lower bound of its time instead, which is not less than that
- * product. Predicts the candidates in the order of their lower bounds, so that most are never
- * simulated.
- */
-static void predict_all(const coll_shape *call, double times, const coll_choice candidates[],
-                        int count, double seconds[]) {
+/* The predicted time of a candidate on one network, kept for the next network. */
+typedef struct prediction {
+    double seconds;
+    bool exact;           /* else SECONDS is a lower bound of the time */
+    double fill;          /* coll_shape's */
+    coll_traffic sampled; /* likewise */
+} prediction;
+
+static void predict_candidate(const coll_shape *call, const coll_choice *candidate, double enough,
+                              prediction *p) {
     coll_shape asked = *call;
-    double least = INFINITY;
-    bool done[MOST] = {false};
-    coll_traffic sampled[MOST];
-    asked.enough = 1e-9;
+    asked.enough = enough;
+    asked.sampled = keeps_load(candidate->algorithm) ? &p->sampled : NULL;
+    asked.fill = &p->fill;
+    p->fill = 0;
+    p->seconds = predict(candidate->algorithm, &asked, &candidate->values);
+    p->exact = enough == 0 || p->seconds < enough;
+}
+
+/* Returns the index of the least of the COUNT keys that is not DONE; -1 if all are. */
+static int find_least(const double keys[], const bool done[], int count) {
+    int least = -1;
+    for (int i = 0; i < count; i++)
+        if (!done[i] && (least < 0 || keys[i] < keys[least]))
+            least = i;
+    return least;
+}
+
+/*
+ * Predicts the times of the candidates on the call's network. A candidate that takes at least TIMES
+ * the least of these times may get a lower bound of its time instead, which is not less than that
+ * product. PREDICTIONS has the predictions for the previous network, or zeros. If the network
+ * differs from that one only by having SHARE of its buffers, most predictions remain as they are.
+ * Predicts likely fast candidates first, so that most are never simulated to the end.
+ */
+static void predict_all(const coll_shape *call, double times, double share,
+                        const coll_choice candidates[], int count, prediction predictions[]) {
+    const double any = 1e-9;
+    double least = INFINITY, keys[MOST];
+    bool done[MOST];
     for (int i = 0; i < count; i++) {
-        sampled[i].rounds = 0;
-        asked.sampled = keeps_load(candidates[i].algorithm) ? &sampled[i] : NULL;
-        seconds[i] = predict(candidates[i].algorithm, &asked, &candidates[i].values);
+        prediction *p = &predictions[i];
+        const bool remains = p->fill <= share;
+        keys[i] = p->seconds;
+        p->sampled.rounds = 0;
+        if (!remains)
+            predict_candidate(call, &candidates[i], any, p);
+        done[i] = remains && p->exact;
+        if (keys[i] == 0)
+            keys[i] = p->seconds;
+        if (done[i])
+            least = fmin(least, p->seconds);
     }
-    for (int predicted = 0; predicted < count; predicted++) {
-        int next = -1;
-        for (int i = 0; i < count; i++)
-            if (!done[i] && (next < 0 || seconds[i] < seconds[next]))
-                next = i;
-        done[next] = true;
-        asked.enough = isinf(least) ? 0 : times * least;
-        asked.sampled = keeps_load(candidates[next].algorithm) ? &sampled[next] : NULL;
-        if (seconds[next] < times * least)
-            seconds[next] = predict(candidates[next].algorithm, &asked, &candidates[next].values);
-        least = fmin(least, seconds[next]);
+    for (int next; (next = find_least(keys, done, count)) >= 0; done[next] = true) {
+        prediction *p = &predictions[next];
+        if (p->seconds < times * least)
+            predict_candidate(call, &candidates[next], isinf(least) ? 0 : times * least, p);
+        least = fmin(least, p->seconds);
     }
 }
 
@@ -215,7 +244,7 @@ static void compare_candidates(const coll_shape *call, double times, coll_choice
     const int networks = coll_networks_count(call->profile, call->topo);
     coll_shape usual = class_representative(call);
     coll_profile network;
-    double seconds[MOST];
+    prediction predictions[MOST] = {{.exact = false}};
     all->networks = 0;
     if (call->bytes == COLL_BYTES_UNKNOWN)
         return;
@@ -228,13 +257,14 @@ static void compare_candidates(const coll_shape *call, double times, coll_choice
         double least = INFINITY;
         if (networks)
             coll_networks_get(call->profile, call->topo, n, &network);
-        predict_all(&usual, times, candidates, count, seconds);
+        predict_all(&usual, times, networks ? coll_networks_buffer_share(call->profile, n) : -1,
+                    candidates, count, predictions);
         for (int i = 0; i < count; i++)
-            least = fmin(least, seconds[i]);
+            least = fmin(least, predictions[i].seconds);
         for (int i = 0; i < count; i++) {
-            all->slower[n][i] = fmin(seconds[i] / least, times);
+            all->slower[n][i] = fmin(predictions[i].seconds / least, times);
             if (n == 0)
-                candidates[i].predicted = seconds[i];
+                candidates[i].predicted = predictions[i].seconds;
         }
     }
 }

@@ -12,6 +12,7 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
 #include "lib/bcast/bcast.h"
+#include "lib/cost/networks.h"
 #include "lib/gather/gather.h"
 #include "lib/pattern/binomial.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
@@ -423,6 +424,66 @@ START_TEST(what_takes_less_than_is_enough_has_its_time) {
                      s.shape.enough /= 2)
                     ck_assert_double_ge(coll_estimate(*one, &s.shape, &s.values), s.shape.enough);
             }
+}
+END_TEST
+
+/* Sets the buffers between hosts to SHARE of those that a network with small switches has. */
+static void set_buffers(coll_profile *network, double share) {
+    const double small = 40e3;
+    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
+        network->level[level].buffer = share * small;
+}
+
+/* So a choice needs no other estimate for a network that differs only in smaller buffers. */
+START_TEST(buffers_of_the_share_that_was_filled_are_as_good) {
+    const coll_operation_info *operation = &coll_operations[_i];
+    const double rounding = 1 + 1e-9;
+    int smaller = 0;
+    for (const coll_algorithm *const *one = operation->table; *one; one++)
+        for (int ranks = 7; ranks <= 33; ranks += 13)
+            for (size_t bytes = 1 << 10; bytes <= 1 << 20; bytes <<= 5) {
+                scene s;
+                double fill = 0;
+                if (!set_call(&s, operation, *one, ranks, bytes))
+                    continue;
+                coll_profile network = s.profile;
+                s.shape.network = &network;
+                s.shape.fill = &fill;
+                set_buffers(&network, 1);
+                const double seconds = coll_estimate(*one, &s.shape, &s.values);
+                ck_assert_double_ge(fill, 0);
+                ck_assert_double_le(fill, 1);
+                if (fill == 0)
+                    continue;
+                smaller += fill < 1;
+                set_buffers(&network, rounding * fill);
+                ck_assert_double_eq(coll_estimate(*one, &s.shape, &s.values), seconds);
+            }
+    ck_assert_int_gt(smaller, 0);
+}
+END_TEST
+
+/* Networks that have a share of the previous network's buffers differ in nothing else. */
+START_TEST(networks_with_a_share_of_the_buffers_have_equal_costs) {
+    scene s;
+    coll_profile network = {.only_rates = false}, previous;
+    int shares = 0;
+    set_scene(&s, chain, 4, 4, 1);
+    set_buffers(&s.profile, 1);
+    s.profile.measured[COLL_LEVEL_RACK] = true;
+    s.profile.only_rates = _i;
+    for (int nth = 0; nth < coll_networks_count(&s.profile, &s.topo); nth++) {
+        const double share = coll_networks_buffer_share(&s.profile, nth);
+        previous = network;
+        coll_networks_get(&s.profile, &s.topo, nth, &network);
+        shares += share >= 0;
+        for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS && share >= 0; level++) {
+            ck_assert_double_eq(network.level[level].buffer, share * previous.level[level].buffer);
+            ck_assert_double_eq(network.level[level].overhead, previous.level[level].overhead);
+            ck_assert_double_eq(network.level[level].per_byte, previous.level[level].per_byte);
+        }
+    }
+    ck_assert_int_eq(shares, _i ? 2 : 1);
 }
 END_TEST
 
@@ -937,6 +998,9 @@ int main(void) {
     tcase_add_test(cases, long_calls_in_shares_take_as_long_as_they_do_in_full);
     tcase_add_test(cases, empty_rounds_tell_nothing);
     tcase_add_loop_test(cases, what_takes_less_than_is_enough_has_its_time, 0, COLL_OPERATIONS);
+    tcase_add_loop_test(cases, buffers_of_the_share_that_was_filled_are_as_good,
+                        COLL_OPERATION_ALLREDUCE, COLL_OPERATION_SCATTER);
+    tcase_add_loop_test(cases, networks_with_a_share_of_the_buffers_have_equal_costs, 0, 2);
     tcase_add_loop_test(cases, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_loop_test(cases, pipelines_on_shared_nodes_take_as_long_as_they_do_in_full, 0, 3);
