@@ -204,6 +204,7 @@ libcoll_core_la_SOURCES = \
 	lib/tuning/autotune_rounds.c lib/tuning/autotune_rounds.h \
 	lib/tuning/choice_cache.c lib/tuning/choice_cache.h \
 	lib/tuning/ompi_decision_table.c lib/tuning/ompi_decision_table.h \
+	lib/tuning/predict.c lib/tuning/predict.h \
 	lib/tuning/select.c lib/tuning/select.h \
 	lib/tuning/state.c lib/tuning/state.h \
 	lib/tuning/trace.c lib/tuning/trace.h \

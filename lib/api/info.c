@@ -14,6 +14,7 @@
 #include "lib/sim/link_load.h"
 #include "lib/sim/sim.h"
 #include "lib/tuning/autotune.h"
+#include "lib/tuning/predict.h"
 #include "lib/tuning/state.h"
 #include "lib/tuning/tuning_db.h"
 

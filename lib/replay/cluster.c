@@ -8,6 +8,7 @@
 #include "lib/cost/networks.h"
 #include "lib/topology/topofile.h"
 #include "lib/tuning/ompi_decision_table.h"
+#include "lib/tuning/predict.h"
 #include "lib/tuning/select.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "lib/report/rows.h"
 
 #include "lib/cost/networks.h"
+#include "lib/tuning/predict.h"
 #include "lib/tuning/tuning_db.h"
 
 #include <math.h>

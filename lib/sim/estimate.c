@@ -502,10 +502,17 @@ static double estimate_time(estimate *e) {
     e->sampled = e->traffic = sampled_load(e);
     if (e->enough > 0 && at_least * e->traffic.rank_seconds >= e->enough)
         return at_least * e->traffic.rank_seconds;
-    const bool tried = is_short(e);
+    /* A few ranks may have far fewer events than the others. A simulation ends at twice its budget,
+     * so that it would be in vain if there are more. */
+    const double most = most_events_of_all(e);
+    const bool doubtful = is_short(e) && !e->traffic.exact && e->traffic.events > most / 2;
+    if (doubtful)
+        count_more_ranks(e);
+    const bool tried = doubtful ? e->traffic.events <= 2 * most : is_short(e);
     if (tried && simulate_all(e, &time))
         return time;
-    count_more_ranks(e);
+    if (!doubtful)
+        count_more_ranks(e);
     if (e->enough > 0 && lower_bound(&e->traffic) >= e->enough)
         return lower_bound(&e->traffic);
     if (!tried && is_short(e) && simulate_all(e, &time))

@@ -53,15 +53,13 @@ static comm_tunings *tunings_of(const coll_comm *comm) {
 
 /* --- Which calls are tuned --- */
 
-/* Returns whether the algorithm may change from call to call. A reduction's may change only if the
- * user permits other last bits (COLL_LEARN=all), any order of operands will do, and elements are
- * numbers. */
+/* Returns whether the algorithm may change from call to call. A reduction's may change only if any
+ * order of operands will do, and elements are numbers. */
 static bool may_differ(const coll_state *state, const coll_shape *call) {
     const size_t number = 16;
-    if (!coll_operations[call->operation].reduces)
-        return true;
-    return state->settings->learn == COLL_AUTOTUNE_ALL && !call->reproducible && !call->ordered &&
-           call->element <= number;
+    return coll_state_may_try(state, call->operation) &&
+           (!coll_operations[call->operation].reduces ||
+            (!call->reproducible && !call->ordered && call->element <= number));
 }
 
 /* Returns whether calls like CALL are tuned, provided that it pays. */

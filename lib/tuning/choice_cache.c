@@ -14,7 +14,7 @@ typedef struct cached_choice {
     struct cached_choice *next;
     uint64_t key;
     coll_spec asked;
-    bool started;
+    coll_selected_by by;
     coll_shape call;
     size_t least, most; /* bytes for which the choices hold */
     double latencies;   /* checksum of the latencies of the call's topology */
@@ -43,12 +43,12 @@ static double latency_checksum(const coll_topo *topo) {
     return all;
 }
 
-/* Returns whether ONE was chosen for KEY, ASKED and STARTED, and for a call that gets the same
+/* Returns whether ONE was made by BY for KEY and ASKED, and for a call that gets the same
  * prediction as CALL. */
-static bool is_for(const cached_choice *one, uint64_t key, const coll_spec *asked, bool started,
-                   const coll_shape *call) {
+static bool is_for(const cached_choice *one, uint64_t key, const coll_spec *asked,
+                   coll_selected_by by, const coll_shape *call) {
     const coll_shape *other = &one->call;
-    return one->key == key && one->started == started && one->asked.algorithm == asked->algorithm &&
+    return one->key == key && one->by == by && one->asked.algorithm == asked->algorithm &&
            (!asked->algorithm ||
             memcmp(&one->asked.values, &asked->values, sizeof asked->values) == 0) &&
            other->operation == call->operation && call->bytes >= one->least &&
@@ -113,11 +113,11 @@ static cached_choice **list_of(uint64_t key, const coll_shape *call) {
     return &lists[coll_hash(key, class, sizeof class) % LISTS];
 }
 
-bool coll_choice_cache_find(uint64_t key, const coll_spec *asked, bool started,
+bool coll_choice_cache_find(uint64_t key, const coll_spec *asked, coll_selected_by by,
                             const coll_shape *call, coll_choices *choices) {
     pthread_mutex_lock(&lock);
     const cached_choice *one = *list_of(key, call);
-    while (one && !is_for(one, key, asked, started, call))
+    while (one && !is_for(one, key, asked, by, call))
         one = one->next;
     const bool found = one && is_valid_for(one, call);
     if (found)
@@ -126,14 +126,14 @@ bool coll_choice_cache_find(uint64_t key, const coll_spec *asked, bool started,
     return found;
 }
 
-void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, bool started,
+void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, coll_selected_by by,
                             const coll_shape *call, const coll_choices *choices) {
     if (!(choices->of[0].predicted > 0))
         return;
     pthread_mutex_lock(&lock);
     /* Replaces the entry for calls like CALL; if there is none and the list is full, the oldest. */
     cached_choice **list = list_of(key, call), **link = list;
-    for (int nth = 1; *link && nth < MOST && !is_for(*link, key, asked, started, call); nth++)
+    for (int nth = 1; *link && nth < MOST && !is_for(*link, key, asked, by, call); nth++)
         link = &(*link)->next;
     cached_choice *one = *link;
     if (one)
@@ -144,7 +144,7 @@ void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, bool started,
         *one = (cached_choice){.next = *list,
                                .key = key,
                                .asked = *asked,
-                               .started = started,
+                               .by = by,
                                .call = *call,
                                .latencies = latency_checksum(call->topo),
                                .choices = *choices};

@@ -5,10 +5,7 @@
 
 #include "lib/algorithm/operations.h"
 #include "lib/cost/networks.h"
-#include "lib/pattern/binomial.h"
-#include "lib/sim/estimate.h"
-#include "lib/sim/link_load.h"
-#include "lib/tuning/ompi_decision_table.h"
+#include "lib/tuning/predict.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,67 +19,9 @@
 enum { SMALL = 1024 };
 static const double CLEARLY = 0.9, CLEARLY_IF_SMALL = 0.75;
 
-/* Upper limit for an algorithm's slowdown relative to the fastest algorithm on the same network;
- * larger slowdowns count as this one. */
-static const double MOST_REGRET = 3;
-
-/* Returns the seconds that CALL takes longer than with equal blocks, which estimates assume. */
-static double long_block_seconds(const coll_algorithm *algorithm, const coll_shape *call) {
-    if (coll_long_class(call) < 0)
-        return 0;
-    const coll_passes passes =
-        algorithm->native ? coll_native_find(call).passes : algorithm->passes;
-    const int ranks = call->topo->ranks, times = passes == COLL_PASSES_EACH_RANK ? ranks - 1
-                                                 : passes == COLL_PASSES_EACH_ROUND
-                                                     ? coll_tree_depth(ranks)
-                                                     : 1;
-    const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);
-    return (times - 1) * (double)(call->longest - call->bytes) * link->per_byte;
-}
-
-/* Returns the seconds that ALGORITHM takes for CALL, on the network that CALL names. */
-static double predict(const coll_algorithm *algorithm, const coll_shape *call,
-                      const coll_values *values) {
-    const double even = algorithm->native    ? coll_native_estimate(call)
-                        : algorithm->predict ? algorithm->predict(call, values)
-                                             : coll_estimate(algorithm, call, values);
-    return even + long_block_seconds(algorithm, call);
-}
-
-double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
-                         const coll_values *values, const coll_profile *network) {
-    coll_shape asked = *call;
-    asked.network = network;
-    return predict(algorithm, &asked, values);
-}
-
-double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
-                      const coll_values *values) {
-    coll_profile network;
-    return coll_predicted_on(algorithm, call, values,
-                             coll_networks_likely(call->profile, call->topo, &network));
-}
-
 static coll_choice default_choice(const coll_algorithm *algorithm, const char *why) {
     return (coll_choice){
         .algorithm = algorithm, .values = coll_values_default(algorithm), .why = why};
-}
-
-/*
- * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
- * usual element and, if there is only one site, with rank 0 as the root. So only a few calls are
- * predicted, and a choice does not depend on which call of a class came first.
- */
-static coll_shape class_representative(const coll_shape *call) {
-    coll_shape usual = *call;
-    if (call->bytes > 0 && call->bytes != COLL_BYTES_UNKNOWN)
-        usual.bytes = coll_class_bytes(coll_size_class(call->bytes));
-    const int longest = coll_long_class(call);
-    usual.longest = longest < 0 ? 0 : coll_class_bytes(longest);
-    usual.element = coll_select_element(call);
-    if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
-        usual.root = 0;
-    return usual;
 }
 
 static const char INAPPLICABLE[] = "what was asked for is not applicable here";
@@ -138,14 +77,12 @@ static coll_choice choose_without_prediction(const coll_shape *call, const coll_
     return (coll_choice){.algorithm = NULL};
 }
 
-enum { MOST = 32 }; /* algorithms of a table */
-
 /* Finds the algorithms (rivals if RIVALS, else the others) that can run CALL and, if STARTED, can
  * start it. Returns their number. */
 static int find_candidates(const coll_shape *call, bool started, bool rivals, const char *why,
                            coll_choice found[]) {
     int count = 0;
-    for (const coll_algorithm *const *a = table_of(call); *a && count < MOST; a++) {
+    for (const coll_algorithm *const *a = table_of(call); *a && count < COLL_CANDIDATES; a++) {
         const coll_choice next = default_choice(*a, why);
         if ((*a)->rival == rivals && coll_select_applicable(*a, call) &&
             (!started || coll_select_can_start(*a, &next.values)))
@@ -160,148 +97,16 @@ static const char *reason_for_prediction(const coll_shape *call) {
                : "least predicted time";
 }
 
-/* Returns whether ALGORITHM's prediction is one estimate of its plan for the same call. */
-static bool keeps_load(const coll_algorithm *algorithm) {
-    return !algorithm->native && !algorithm->predict;
-}
-
-/* The predicted time of a candidate on one network, kept for the next network. */
-typedef struct prediction {
-    double seconds;
-    bool exact;           /* else SECONDS is a lower bound of the time */
-    double fill;          /* coll_shape's */
-    coll_traffic sampled; /* likewise */
-} prediction;
-
-static void predict_candidate(const coll_shape *call, const coll_choice *candidate, double enough,
-                              prediction *p) {
-    coll_shape asked = *call;
-    asked.enough = enough;
-    asked.sampled = keeps_load(candidate->algorithm) ? &p->sampled : NULL;
-    asked.fill = &p->fill;
-    p->fill = 0;
-    p->seconds = predict(candidate->algorithm, &asked, &candidate->values);
-    p->exact = enough == 0 || p->seconds < enough;
-}
-
-/* Returns the index of the least of the COUNT keys that is not DONE; -1 if all are. */
-static int find_least(const double keys[], const bool done[], int count) {
-    int least = -1;
-    for (int i = 0; i < count; i++)
-        if (!done[i] && (least < 0 || keys[i] < keys[least]))
-            least = i;
-    return least;
-}
-
-/*
- * Predicts the times of the candidates on the call's network. A candidate that takes at least TIMES
- * the least of these times may get a lower bound of its time instead, which is not less than that
- * product. PREDICTIONS has the predictions for the previous network, or zeros. If the network
- * differs from that one only by having SHARE of its buffers, most predictions remain as they are.
- * Predicts likely fast candidates first, so that most are never simulated to the end.
- */
-static void predict_all(const coll_shape *call, double times, double share,
-                        const coll_choice candidates[], int count, prediction predictions[]) {
-    const double any = 1e-9;
-    double least = INFINITY, keys[MOST];
-    bool done[MOST];
-    for (int i = 0; i < count; i++) {
-        prediction *p = &predictions[i];
-        const bool remains = p->fill <= share;
-        keys[i] = p->seconds;
-        p->sampled.rounds = 0;
-        if (!remains)
-            predict_candidate(call, &candidates[i], any, p);
-        done[i] = remains && p->exact;
-        if (keys[i] == 0)
-            keys[i] = p->seconds;
-        if (done[i])
-            least = fmin(least, p->seconds);
-    }
-    for (int next; (next = find_least(keys, done, count)) >= 0; done[next] = true) {
-        prediction *p = &predictions[next];
-        if (p->seconds < times * least)
-            predict_candidate(call, &candidates[next], isinf(least) ? 0 : times * least, p);
-        least = fmin(least, p->seconds);
-    }
-}
-
-/* Each candidate's time divided by the fastest's, for each network. */
-typedef struct comparison {
-    int networks;
-    double slower[COLL_NETWORKS_MOST][MOST];
-} comparison;
-
-/*
- * Compares candidates on all networks that the job may be running on, and sets their predicted
- * times to the times on the first network. With one network, candidates count as at most TIMES
- * slower than the fastest; with several, at most MOST_REGRET times. All ranks get the same numbers,
- * since products and quotients are rounded the same way on all processors. Logarithms may not be,
- * so none are used.
- */
-static void compare_candidates(const coll_shape *call, double times, coll_choice candidates[],
-                               int count, comparison *all) {
-    const int networks = coll_networks_count(call->profile, call->topo);
-    coll_shape usual = class_representative(call);
-    coll_profile network;
-    prediction predictions[MOST] = {{.exact = false}};
-    all->networks = 0;
-    if (call->bytes == COLL_BYTES_UNKNOWN)
-        return;
-    all->networks = networks ? networks : 1;
-    if (networks) {
-        usual.network = &network;
-        times = MOST_REGRET;
-    }
-    for (int n = 0; n < all->networks; n++) {
-        double least = INFINITY;
-        if (networks)
-            coll_networks_get(call->profile, call->topo, n, &network);
-        predict_all(&usual, times, networks ? coll_networks_buffer_share(call->profile, n) : -1,
-                    candidates, count, predictions);
-        for (int i = 0; i < count; i++)
-            least = fmin(least, predictions[i].seconds);
-        for (int i = 0; i < count; i++) {
-            all->slower[n][i] = fmin(predictions[i].seconds / least, times);
-            if (n == 0)
-                candidates[i].predicted = predictions[i].seconds;
-        }
-    }
-}
-
-/* Returns the regret of candidate I: the product, over all networks, of its time divided by the
- * fastest's. */
-static double regret(const comparison *all, int i) {
-    double product = 1;
-    for (int n = 0; n < all->networks; n++)
-        product *= all->slower[n][i];
-    return product;
-}
-
-/*
- * Returns the candidate with the least regret. The first candidate is preferred to each candidate
- * whose time, in the geometric mean over the networks, is at least CLEARLY times the first one's.
- */
-static int find_best(const comparison *all, double clearly, int count) {
-    double clear = 1;
-    int best = 0;
-    for (int n = 0; n < all->networks; n++)
-        clear *= clearly;
-    for (int i = 1; i < count; i++)
-        if (regret(all, i) < (best ? 1 : clear) * regret(all, best))
-            best = i;
-    return best;
-}
-
-/* Sets candidate I's `most` and `gain` compared with CHOSEN. Slowdowns are capped at MOST_REGRET. A
- * candidate that reaches the cap on some network may really be even slower, so its gain is set to
- * 0. */
-static void set_most_and_gain(const comparison *all, int chosen, int i, coll_choice *candidate) {
+/* Sets candidate I's `most` and `gain` compared with CHOSEN. Slowdowns are capped at
+ * COLL_MOST_REGRET. A candidate that reaches the cap on some network may really be even slower, so
+ * its gain is set to 0. */
+static void set_most_and_gain(const coll_comparison *all, int chosen, int i,
+                              coll_choice *candidate) {
     double most = 0, gain = 0;
     bool bounded = true;
     for (int n = 0; n < all->networks; n++) {
         const double times = all->slower[n][i] / all->slower[n][chosen];
-        bounded = bounded && all->slower[n][i] < MOST_REGRET;
+        bounded = bounded && all->slower[n][i] < COLL_MOST_REGRET;
         most = fmax(most, times);
         gain += fmax(1 - times, 0);
     }
@@ -322,22 +127,22 @@ static void insert_by_gain(coll_choices *all, coll_choice next) {
     all->of[at] = next;
 }
 
-coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user) {
+/* Chooses as coll_select_likely does. If ONLY_BEST, leaves out all other algorithms. */
+static coll_choices choose(const coll_shape *call, const coll_spec *user, bool only_best) {
     coll_choices all = {1, {choose_without_prediction(call, user)}};
     bool compares = !all.of[0].algorithm;
-    if (!compares && !(all.of[0].predicted > 0))
+    if (!compares && (only_best || !(all.of[0].predicted > 0)))
         return all;
-    coll_choice candidates[MOST];
-    comparison by_time;
-    int count = find_candidates(call, false, false, reason_for_prediction(call), candidates);
-    compare_candidates(call, MOST_REGRET, candidates, count, &by_time);
+    coll_choice candidates[COLL_CANDIDATES];
+    const int count = find_candidates(call, false, false, reason_for_prediction(call), candidates);
     const double clearly = call->bytes < SMALL ? CLEARLY_IF_SMALL : CLEARLY;
-    int best = compares ? find_best(&by_time, clearly, count) : 0;
+    const coll_comparison by_time = coll_compare(call, clearly, only_best, candidates, count);
+    int best = compares ? coll_find_best(&by_time, clearly, count) : 0;
     while (!compares && best < count && candidates[best].algorithm != all.of[0].algorithm)
         best++;
     if (compares)
         all.of[0] = candidates[best];
-    for (int i = 0; i < count && best < count; i++) {
+    for (int i = 0; i < count && best < count && !only_best; i++) {
         set_most_and_gain(&by_time, best, i, &candidates[i]);
         if (candidates[i].gain > 0)
             insert_by_gain(&all, candidates[i]);
@@ -345,22 +150,23 @@ coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user) {
     return all;
 }
 
+coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user) {
+    return choose(call, user, false);
+}
+
 coll_choice coll_select(const coll_shape *call, const coll_spec *user) {
-    return coll_select_likely(call, user).of[0];
+    return choose(call, user, coll_operations[call->operation].reduces).of[0];
 }
 
 /* Returns the best algorithm that can be started, among the rivals if RIVALS, else among the
  * others; no algorithm if none can be started. */
 static coll_choice best_started(const coll_shape *call, bool rivals) {
-    const double clear = 1.001; /* candidates that take longer need no exact prediction */
-    coll_choice found[MOST] = {{.algorithm = NULL}};
+    coll_choice found[COLL_CANDIDATES] = {{.algorithm = NULL}};
     const char *why = call->reproducible ? "least predicted time of what is reproducible"
                                          : "least predicted time of what can be started";
-    int count = find_candidates(call, true, rivals, why, found);
-    comparison by_time;
-    compare_candidates(call, clear, found, count, &by_time);
-    const int best = find_best(&by_time, 1, count);
-    return found[best];
+    const int count = find_candidates(call, true, rivals, why, found);
+    const coll_comparison by_time = coll_compare(call, 1, true, found, count);
+    return found[coll_find_best(&by_time, 1, count)];
 }
 
 coll_choice coll_select_started(const coll_shape *call, const coll_spec *user) {

@@ -68,19 +68,6 @@ static inline bool coll_select_applicable(const coll_algorithm *algorithm, const
 }
 
 /*
- * Returns the seconds that ALGORITHM takes for CALL with VALUES on the most likely network: the
- * algorithm's own prediction or, if it has none, an estimate from its plan. The time of the MPI
- * library's own algorithm is estimated by coll_native_estimate.
- */
-double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
-                      const coll_values *values);
-
-/* Returns the same prediction with the message costs of NETWORK, or of the call's profile if
- * NETWORK is NULL. */
-double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
-                         const coll_values *values, const coll_profile *network);
-
-/*
  * Returns whether calls on a communicator of TOPO use the MPI library's own algorithm if it can run
  * them: the user has asked for no algorithm, and all ranks are on one node, where the library's use
  * of shared memory is hard to beat.
@@ -100,6 +87,9 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
  *    the job may be running on several networks (lib/cost/networks.h), it is the one with the least
  *    geometric mean over them of its time divided by the fastest's, so that it is good on all of
  *    them. The first entry runs unless another one is clearly faster.
+ *
+ * The choice for a reduction takes less time than coll_select_likely, and is the same except
+ * perhaps among algorithms that are about as fast.
  */
 coll_choice coll_select(const coll_shape *call, const coll_spec *user);
 

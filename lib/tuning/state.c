@@ -186,15 +186,21 @@ coll_choices coll_state_likely(coll_state *state, bool started, const coll_shape
     /* Communicators with the same key may have different edges, on which neighbourhood collectives
      * depend. */
     const bool cached = !coll_operations[call->operation].neighbors;
+    const coll_selected_by by = started ? COLL_BY_SELECT_STARTED
+                                : coll_state_may_try(state, call->operation) ? COLL_BY_SELECT_LIKELY
+                                                                             : COLL_BY_SELECT;
     coll_choices choices;
     if (cached && !state->key)
         state->key = coll_choice_cache_key(
             state->common ? coll_job_cache_facts_of(state->common)->id : 0, &state->topo);
-    if (!cached || !coll_choice_cache_find(state->key, asked, started, call, &choices)) {
-        choices = started ? (coll_choices){1, {coll_select_started(call, asked)}}
-                          : coll_select_likely(call, asked);
+    if (!cached || !coll_choice_cache_find(state->key, asked, by, call, &choices)) {
+        choices = by == COLL_BY_SELECT_LIKELY
+                      ? coll_select_likely(call, asked)
+                      : (coll_choices){1,
+                                       {by == COLL_BY_SELECT ? coll_select(call, asked)
+                                                             : coll_select_started(call, asked)}};
         if (cached)
-            coll_choice_cache_keep(state->key, asked, started, call, &choices);
+            coll_choice_cache_keep(state->key, asked, by, call, &choices);
     }
     if (asked->algorithm && choices.of[0].algorithm != asked->algorithm)
         warn_not_applicable(state, started, call, asked->algorithm, choices.of[0].algorithm);

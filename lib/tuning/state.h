@@ -48,6 +48,12 @@ static inline coll_state *coll_state_of(const coll_comm *comm) {
     return coll_comm_slot(comm, &coll_state_key);
 }
 
+/* Returns whether OPERATION's algorithm may change from call to call. A reduction's may change only
+ * if the user permits other last bits (COLL_LEARN=all). */
+static inline bool coll_state_may_try(const coll_state *state, coll_operation operation) {
+    return !coll_operations[operation].reduces || state->settings->learn == COLL_AUTOTUNE_ALL;
+}
+
 /* Sets the user's SPEC for OPERATION from now on. SETTING names its source in error texts. Returns
  * MPI_ERR_ARG or MPI_ERR_NO_MEM. */
 int coll_state_set(coll_state *state, coll_operation operation, const char *setting,

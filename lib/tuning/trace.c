@@ -4,6 +4,7 @@
 #include "lib/tuning/trace.h"
 
 #include "lib/base/c_locale.h"
+#include "lib/tuning/predict.h"
 #include "lib/tuning/state.h"
 
 #include <stdio.h>

@@ -26,8 +26,8 @@ static coll_shape of_bytes(size_t bytes) {
 
 static bool holds(uint64_t decisions, coll_shape call) {
     coll_choices found;
-    return coll_choice_cache_find(decisions, &nobody, false, &call, &found) && found.count == 1 &&
-           found.of[0].algorithm == ring.of[0].algorithm &&
+    return coll_choice_cache_find(decisions, &nobody, COLL_BY_SELECT, &call, &found) &&
+           found.count == 1 && found.of[0].algorithm == ring.of[0].algorithm &&
            found.of[0].predicted == ring.of[0].predicted;
 }
 
@@ -38,7 +38,7 @@ START_TEST(a_decision_holds_for_calls_alike) {
     coll_spec asked = {.algorithm = &coll_allreduce_chain};
     coll_choices found;
     ck_assert(!holds(decisions, call));
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &ring);
     ck_assert(holds(decisions, call));
     ck_assert(holds(decisions, of_bytes(128)));
     ck_assert(holds(decisions, of_bytes(255)));
@@ -56,11 +56,11 @@ START_TEST(a_decision_holds_for_calls_alike) {
     other = call;
     other.operation = COLL_OPERATION_REDUCE;
     ck_assert(!holds(decisions, other));
-    ck_assert(!coll_choice_cache_find(decisions, &nobody, true, &call, &found));
-    coll_choice_cache_keep(decisions, &asked, false, &call, &ring);
-    ck_assert(coll_choice_cache_find(decisions, &asked, false, &call, &found));
+    ck_assert(!coll_choice_cache_find(decisions, &nobody, COLL_BY_SELECT_STARTED, &call, &found));
+    coll_choice_cache_keep(decisions, &asked, COLL_BY_SELECT, &call, &ring);
+    ck_assert(coll_choice_cache_find(decisions, &asked, COLL_BY_SELECT, &call, &found));
     asked.values.at[0]++;
-    ck_assert(!coll_choice_cache_find(decisions, &asked, false, &call, &found));
+    ck_assert(!coll_choice_cache_find(decisions, &asked, COLL_BY_SELECT, &call, &found));
 }
 END_TEST
 
@@ -69,15 +69,15 @@ START_TEST(each_kind_of_call_keeps_its_own) {
     coll_choices other = ring, found;
     const coll_shape call = of_bytes(200), larger = of_bytes(300);
     other.of[0].predicted = 3;
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &other);
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
-    coll_choice_cache_keep(decisions, &nobody, true, &call, &other);
-    coll_choice_cache_keep(decisions, &nobody, false, &larger, &other);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &other);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &ring);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT_STARTED, &call, &other);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &larger, &other);
     ck_assert(holds(decisions, call));
-    ck_assert(coll_choice_cache_find(decisions, &nobody, true, &call, &found));
+    ck_assert(coll_choice_cache_find(decisions, &nobody, COLL_BY_SELECT_STARTED, &call, &found));
     ck_assert(found.of[0].predicted == 3);
     other.of[0].predicted = 0; /* no times were compared */
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &other);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &other);
     ck_assert(holds(decisions, call));
 }
 END_TEST
@@ -88,7 +88,7 @@ START_TEST(those_in_the_same_places_share_it) {
                     third = {.ranks = 3, .places = places};
     const uint64_t decisions = coll_choice_cache_key(7, &topo);
     const coll_shape call = of_bytes(200);
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &ring);
     ck_assert(coll_choice_cache_key(7, &topo) == decisions && holds(decisions, call));
     const struct {
         int64_t id;
@@ -97,7 +97,7 @@ START_TEST(those_in_the_same_places_share_it) {
     for (int i = 0; i < 6; i++) {
         const uint64_t next = coll_choice_cache_key(apart[i].id, apart[i].topo);
         ck_assert(!holds(next, call));
-        coll_choice_cache_keep(next, &nobody, false, &call, &ring);
+        coll_choice_cache_keep(next, &nobody, COLL_BY_SELECT, &call, &ring);
     }
 }
 END_TEST
@@ -107,7 +107,8 @@ START_TEST(what_was_kept_last_is_there) {
     enum { FEW = 500, MANY = 10000 };
     const coll_shape call = of_bytes(200);
     for (int i = 1; i <= MANY; i++)
-        coll_choice_cache_keep(coll_choice_cache_key(i, &topo), &nobody, false, &call, &ring);
+        coll_choice_cache_keep(coll_choice_cache_key(i, &topo), &nobody, COLL_BY_SELECT, &call,
+                               &ring);
     for (int i = 1; i <= FEW; i++) {
         ck_assert(!holds(coll_choice_cache_key(i, &topo), call));
         ck_assert(holds(coll_choice_cache_key(MANY + 1 - i, &topo), call));
@@ -120,7 +121,7 @@ START_TEST(what_can_not_run_does_not_hold) {
     const uint64_t decisions = coll_choice_cache_key(0, &topo);
     coll_shape call = of_bytes(200);
     call.ordered = true;
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &ring);
     ck_assert(!holds(decisions, call));
 }
 END_TEST
@@ -131,12 +132,12 @@ START_TEST(a_decision_holds_where_the_same_algorithms_apply) {
     coll_shape call = {.operation = COLL_OPERATION_SCATTER, .bytes = 9000, .topo = &topo};
     coll_choices found;
     const size_t out[] = {8191, 8192, 16384}, in[] = {8193, 10000, 16383};
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &ring);
     for (int i = 0; i < 3; i++) {
         call.bytes = out[i];
-        ck_assert(!coll_choice_cache_find(decisions, &nobody, false, &call, &found));
+        ck_assert(!coll_choice_cache_find(decisions, &nobody, COLL_BY_SELECT, &call, &found));
         call.bytes = in[i];
-        ck_assert(coll_choice_cache_find(decisions, &nobody, false, &call, &found));
+        ck_assert(coll_choice_cache_find(decisions, &nobody, COLL_BY_SELECT, &call, &found));
     }
 }
 END_TEST
@@ -149,7 +150,7 @@ START_TEST(between_sites_a_decision_holds_for_the_same_call) {
     const uint64_t decisions = coll_choice_cache_key(0, &wide);
     coll_shape call = of_bytes(200), other = call;
     call.topo = other.topo = &wide;
-    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    coll_choice_cache_keep(decisions, &nobody, COLL_BY_SELECT, &call, &ring);
     ck_assert(holds(decisions, call));
     other.bytes++;
     ck_assert(!holds(decisions, other));

@@ -20,6 +20,7 @@
 #include "lib/sim/link_load.h"
 #include "lib/sim/sim.h"
 #include "lib/tuning/ompi_decision_table.h"
+#include "lib/tuning/predict.h"
 #include "lib/tuning/select.h"
 #include "tests/support/harness.h"
 
@@ -814,6 +815,41 @@ START_TEST(a_size_class_has_one_choice) {
 }
 END_TEST
 
+/* Finds the candidates for the call of S. Returns their number. */
+static int find_candidates(const scene *s, coll_choice candidates[]) {
+    int count = 0;
+    for (const coll_algorithm *const *one = coll_operations[s->shape.operation].table; *one; one++)
+        if (!(*one)->rival && coll_select_applicable(*one, &s->shape))
+            candidates[count++] =
+                (coll_choice){.algorithm = *one, .values = coll_values_default(*one)};
+    return count;
+}
+
+/* A comparison that only looks for the best candidate leaves out what can't be the best. */
+START_TEST(the_best_is_found_without_comparing_all) {
+    const double almost = 1.05;
+    coll_choice candidates[COLL_CANDIDATES];
+    for (int measured = 0; measured < 3; measured++)
+        for (size_t bytes = 8; bytes <= 1 << 20; bytes <<= 3) {
+            scene s;
+            set_shared_scene(&s, coll_operations[_i].table[0], 9, measured + 1, bytes);
+            set_operation(&s, &coll_operations[_i]);
+            set_buffers(&s.profile, 1);
+            s.profile.measured[COLL_LEVEL_RACK] = measured > 0;
+            s.profile.only_rates = measured == 1;
+            const int count = find_candidates(&s, candidates);
+            const coll_comparison all = coll_compare(&s.shape, 1, false, candidates, count),
+                                  few = coll_compare(&s.shape, 1, true, candidates, count);
+            const int best = coll_find_best(&all, 1, count), found = coll_find_best(&few, 1, count);
+            double longer = 1;
+            for (int n = 0; n < all.networks; n++)
+                longer *= all.slower[n][found] / all.slower[n][best] / almost;
+            ck_assert_int_gt(all.networks, 1);
+            ck_assert_double_le(longer, 1);
+        }
+}
+END_TEST
+
 /* A block that is much longer than the others passes the links of a ring once. */
 START_TEST(a_long_block_goes_around_the_ring) {
     static const coll_operation operations[] = {COLL_OPERATION_ALLGATHER,
@@ -1020,6 +1056,8 @@ int main(void) {
     tcase_add_test(cases, sites_have_latencies_of_their_own);
     tcase_add_loop_test(cases, a_size_class_has_one_choice, COLL_OPERATION_ALLREDUCE,
                         COLL_OPERATION_SCATTER + 1);
+    tcase_add_loop_test(cases, the_best_is_found_without_comparing_all, COLL_OPERATION_ALLREDUCE,
+                        COLL_OPERATION_BARRIER);
     tcase_add_test(cases, a_long_block_goes_around_the_ring);
     tcase_add_test(cases, a_result_is_always_the_same);
     tcase_add_test(cases, with_too_little_memory_there_is_no_time);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/tuning/predict.h"
+
+#include "lib/pattern/binomial.h"
+#include "lib/sim/estimate.h"
+#include "lib/sim/link_load.h"
+#include "lib/tuning/ompi_decision_table.h"
+
+#include <math.h>
+
+/* --- One prediction --- */
+
+/* Returns the seconds that CALL takes longer than with equal blocks, which estimates assume. */
+static double long_block_seconds(const coll_algorithm *algorithm, const coll_shape *call) {
+    if (coll_long_class(call) < 0)
+        return 0;
+    const coll_passes passes =
+        algorithm->native ? coll_native_find(call).passes : algorithm->passes;
+    const int ranks = call->topo->ranks, times = passes == COLL_PASSES_EACH_RANK ? ranks - 1
+                                                 : passes == COLL_PASSES_EACH_ROUND
+                                                     ? coll_tree_depth(ranks)
+                                                     : 1;
+    const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);
+    return (times - 1) * (double)(call->longest - call->bytes) * link->per_byte;
+}
+
+/* Returns the seconds that ALGORITHM takes for CALL, on the network that CALL names. */
+static double predict(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_values *values) {
+    const double even = algorithm->native    ? coll_native_estimate(call)
+                        : algorithm->predict ? algorithm->predict(call, values)
+                                             : coll_estimate(algorithm, call, values);
+    return even + long_block_seconds(algorithm, call);
+}
+
+double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
+                         const coll_values *values, const coll_profile *network) {
+    coll_shape asked = *call;
+    asked.network = network;
+    return predict(algorithm, &asked, values);
+}
+
+double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_values *values) {
+    coll_profile network;
+    return coll_predicted_on(algorithm, call, values,
+                             coll_networks_likely(call->profile, call->topo, &network));
+}
+
+/* --- All candidates on one network --- */
+
+/* The predicted time of a candidate on one network, kept for the next network. */
+typedef struct prediction {
+    double seconds;
+    bool known;           /* already predicted on this network */
+    bool exact;           /* else SECONDS is a lower bound of the time */
+    bool lost;            /* can't be the best, whatever its time on this and later networks */
+    double most;          /* the candidate is lost if the product of its times on the rest of a
+                             group of networks is as large */
+    double limit;         /* s: the same for the time on one of these networks */
+    double fill;          /* coll_shape's */
+    coll_traffic sampled; /* likewise */
+} prediction;
+
+/* Returns whether ALGORITHM's prediction is one estimate of its plan for the same call. */
+static bool keeps_load(const coll_algorithm *algorithm) {
+    return !algorithm->native && !algorithm->predict;
+}
+
+static void predict_candidate(const coll_shape *call, const coll_choice *candidate, double enough,
+                              prediction *p) {
+    coll_shape asked = *call;
+    asked.enough = isinf(enough) ? 0 : enough;
+    asked.sampled = keeps_load(candidate->algorithm) ? &p->sampled : NULL;
+    asked.fill = &p->fill;
+    p->fill = 0;
+    p->seconds = predict(candidate->algorithm, &asked, &candidate->values);
+    p->exact = p->seconds < enough;
+}
+
+/* Returns the index of the least of the COUNT keys that is not DONE; -1 if all are. */
+static int find_least(const double keys[], const bool done[], int count) {
+    int least = -1;
+    for (int i = 0; i < count; i++)
+        if (!done[i] && (least < 0 || keys[i] < keys[least]))
+            least = i;
+    return least;
+}
+
+/*
+ * Predicts the times of the candidates on the call's network. A candidate that takes at least TIMES
+ * the least of these times may get a lower bound of its time instead, which is not less than that
+ * product. PREDICTIONS has the predictions for the previous network, or zeros. If the network
+ * differs from that one only by having SHARE of its buffers, most predictions remain as they are.
+ * Predicts likely fast candidates first, so that most are never simulated to the end. Returns the
+ * least time.
+ */
+static double predict_all(const coll_shape *call, double times, double share,
+                          const coll_choice candidates[], int count, prediction predictions[]) {
+    const double any = 1e-9;
+    double least = INFINITY, keys[COLL_CANDIDATES];
+    bool done[COLL_CANDIDATES];
+    for (int i = 0; i < count; i++) {
+        prediction *p = &predictions[i];
+        const bool remains = p->lost || p->known || p->fill <= share;
+        keys[i] = p->seconds;
+        p->sampled.rounds = 0;
+        p->known = false;
+        if (!remains)
+            predict_candidate(call, &candidates[i], any, p);
+        if (keys[i] == 0)
+            keys[i] = p->seconds;
+        done[i] = p->lost || (remains && p->exact);
+        if (done[i] && !p->lost)
+            least = fmin(least, p->seconds);
+    }
+    for (int next; (next = find_least(keys, done, count)) >= 0; done[next] = true) {
+        prediction *p = &predictions[next];
+        const double enough = fmin(times * least, p->limit);
+        if (p->seconds < enough)
+            predict_candidate(call, &candidates[next], enough, p);
+        p->lost = !p->exact && p->seconds >= p->limit;
+        if (!p->lost)
+            least = fmin(least, p->seconds);
+    }
+    return least;
+}
+
+/* --- All candidates on all networks --- */
+
+/* No candidate is expected to be HOPE times as fast as the best one on networks that come later. */
+static const double HOPE = 2;
+
+/* A comparison that is being made. Networks that differ only in their buffers are a group. */
+typedef struct draft {
+    const coll_shape *call;
+    double times; /* candidates that are as many times slower than the fastest are not compared */
+    int networks; /* 0: only the call's profile */
+    coll_choice *candidates;
+    int count;
+    prediction predictions[COLL_CANDIDATES];
+    coll_comparison *all;
+} draft;
+
+/*
+ * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
+ * usual element and, if there is only one site, with rank 0 as the root. So only a few calls are
+ * predicted, and a choice does not depend on which call of a class came first.
+ */
+static coll_shape class_representative(const coll_shape *call) {
+    coll_shape usual = *call;
+    if (call->bytes > 0 && call->bytes != COLL_BYTES_UNKNOWN)
+        usual.bytes = coll_class_bytes(coll_size_class(call->bytes));
+    const int longest = coll_long_class(call);
+    usual.longest = longest < 0 ? 0 : coll_class_bytes(longest);
+    usual.element = coll_select_element(call);
+    if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
+        usual.root = 0;
+    return usual;
+}
+
+/* Returns the share of the previous network's buffers that the NTH network has, if they are in one
+ * group; else -1. */
+static double share_of(const draft *d, int nth) {
+    return d->networks ? coll_networks_buffer_share(d->call->profile, nth) : -1;
+}
+
+/* Returns the call on the NTH network, which is stored in NETWORK. */
+static coll_shape call_on(const draft *d, int nth, coll_profile *network) {
+    coll_shape usual = class_representative(d->call);
+    if (!d->networks)
+        return usual;
+    coll_networks_get(d->call->profile, d->call->topo, nth, network);
+    usual.network = network;
+    return usual;
+}
+
+/* Compares the candidates on the NTH network, the first of the LEFT networks left of its group. */
+static void compare_on(draft *d, int nth, int left) {
+    coll_profile network;
+    const coll_shape usual = call_on(d, nth, &network);
+    for (int i = 0; i < d->count; i++) {
+        const double most = d->predictions[i].most;
+        d->predictions[i].limit = left > 2 ? INFINITY : left == 2 ? sqrt(most) : most;
+    }
+    const double least =
+        predict_all(&usual, d->times, share_of(d, nth), d->candidates, d->count, d->predictions);
+    for (int i = 0; i < d->count; i++) {
+        prediction *p = &d->predictions[i];
+        d->all->slower[nth][i] = p->lost ? d->times : fmin(p->seconds / least, d->times);
+        p->most /= p->seconds;
+        if (nth == 0)
+            d->candidates[i].predicted = p->seconds;
+    }
+    d->all->networks = nth + 1;
+}
+
+static double regret(const coll_comparison *all, int i) {
+    double product = 1;
+    for (int n = 0; n < all->networks; n++)
+        product *= all->slower[n][i];
+    return product;
+}
+
+int coll_find_best(const coll_comparison *all, double clearly, int count) {
+    double clear = 1;
+    int best = 0;
+    for (int n = 0; n < all->networks; n++)
+        clear *= clearly;
+    for (int i = 1; i < count; i++)
+        if (regret(all, i) < (best ? 1 : clear) * regret(all, best))
+            best = i;
+    return best;
+}
+
+/* Returns the network behind the group that begins with FIRST. */
+static int find_next_group(const draft *d, int first) {
+    int next = first + 1;
+    while (next < d->networks && share_of(d, next) >= 0)
+        next++;
+    return next;
+}
+
+/* Predicts the candidate BEST on the first network of the group from FIRST to NEXT - 1. Returns the
+ * product of its times on the group's networks. */
+static double predict_first(draft *d, int best, int first, int next) {
+    const coll_choice *candidate = &d->candidates[best];
+    prediction *p = &d->predictions[best];
+    coll_profile network;
+    coll_shape usual = call_on(d, first, &network);
+    p->sampled.rounds = 0;
+    predict_candidate(&usual, candidate, INFINITY, p);
+    p->known = true;
+    double product = p->seconds;
+    for (int n = first + 1; n < next; n++) {
+        usual = call_on(d, n, &network);
+        product *= p->fill <= share_of(d, n)
+                       ? p->seconds
+                       : predict(candidate->algorithm, &usual, &candidate->values);
+    }
+    return product;
+}
+
+/*
+ * Sets limits for the group from FIRST to NEXT - 1. The candidate that has been best so far is
+ * predicted first. Another candidate is lost if the product of all its times is larger. The first
+ * candidate has no limit, since it is preferred.
+ */
+static void set_limits(draft *d, int first, int next, double clearly) {
+    const int best = coll_find_best(d->all, 1, d->count);
+    double product = regret(d->all, best) * predict_first(d, best, first, next);
+    for (int n = 0; n < d->networks && best == 0; n++)
+        product *= clearly;
+    if (next < d->networks)
+        product *= HOPE;
+    for (int i = 1; i < d->count; i++)
+        d->predictions[i].most = i == best ? INFINITY : product / regret(d->all, i);
+}
+
+coll_comparison coll_compare(const coll_shape *call, double clearly, bool only_best,
+                             coll_choice candidates[], int count) {
+    const double longer = 1.001; /* candidates that take as many times as long are not the best */
+    coll_comparison all = {.networks = 0};
+    draft d = {.call = call, .candidates = candidates, .count = count, .all = &all};
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return all;
+    d.networks = coll_networks_count(call->profile, call->topo);
+    d.times = only_best && !d.networks ? longer / clearly : COLL_MOST_REGRET;
+    for (int i = 0; i < count; i++)
+        d.predictions[i].most = INFINITY;
+    const int networks = d.networks ? d.networks : 1;
+    for (int first = 0, next; first < networks; first = next) {
+        next = find_next_group(&d, first);
+        if (only_best && first > 0)
+            set_limits(&d, first, next, clearly);
+        for (int n = first; n < next; n++)
+            compare_on(&d, n, next - n);
+    }
+    return all;
+}
