@@ -59,10 +59,11 @@ measure_random() {
         *)
             name=$word
             rm -rf "$work/cache"
+            unset COLL_TOPOLOGY # netlab tells the racks
             make_profile "$word"
             ;;
         esac
-        unset COLL_TOPOLOGY # netlab tells the racks
+        unset COLL_TOPOLOGY
         export COLL_PROFILE='' XDG_CONFIG_HOME=$work/config # no profile of this machine
         case $name in
         nothing*) export COLL_TOPOLOGY='' ;;
