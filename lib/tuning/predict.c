@@ -59,7 +59,6 @@ typedef struct prediction {
     bool lost;            /* can't be the best, whatever its time on this and later networks */
     double most;          /* the candidate is lost if the product of its times on the rest of a
                              group of networks is as large */
-    double limit;         /* s: the same for the time on one of these networks */
     double fill;          /* coll_shape's */
     coll_traffic sampled; /* likewise */
 } prediction;
@@ -89,39 +88,55 @@ static int find_least(const double keys[], const bool done[], int count) {
     return least;
 }
 
+/* A comparison that is being made. Networks that differ only in their buffers are a group. */
+typedef struct draft {
+    const coll_shape *call; /* stands for its size class */
+    double times; /* candidates that are as many times slower than the fastest are not compared */
+    int networks; /* 0: only the call's profile */
+    coll_choice *candidates;
+    int count;
+    prediction predictions[COLL_CANDIDATES];
+    coll_comparison *all;
+} draft;
+
+/* Returns the time that makes a candidate lose on a network, if LEFT networks are left of the
+ * group. */
+static double limit_of(const prediction *p, int left) {
+    return left > 2 ? INFINITY : left == 2 ? sqrt(p->most) : p->most;
+}
+
 /*
- * Predicts the times of the candidates on the call's network. A candidate that takes at least TIMES
- * the least of these times may get a lower bound of its time instead, which is not less than that
- * product. PREDICTIONS has the predictions for the previous network, or zeros. If the network
- * differs from that one only by having SHARE of its buffers, most predictions remain as they are.
- * Predicts likely fast candidates first, so that most are never simulated to the end. Returns the
- * least time.
+ * Predicts the times of the candidates for CALL on its network, the first of the LEFT networks left
+ * of its group. A candidate that takes too many times as long as the fastest may get a lower bound
+ * of its time instead, which is not less than that many times. The draft has the predictions for
+ * the previous network, or zeros. If the network has SHARE of that one's buffers, and differs in
+ * nothing else, most predictions remain as they are. Predicts likely fast candidates first, so that
+ * most are never simulated to the end. Returns the least time.
  */
-static double predict_all(const coll_shape *call, double times, double share,
-                          const coll_choice candidates[], int count, prediction predictions[]) {
+static double predict_all(draft *d, const coll_shape *call, double share, int left) {
     const double any = 1e-9;
     double least = INFINITY, keys[COLL_CANDIDATES];
     bool done[COLL_CANDIDATES];
-    for (int i = 0; i < count; i++) {
-        prediction *p = &predictions[i];
+    for (int i = 0; i < d->count; i++) {
+        prediction *p = &d->predictions[i];
         const bool remains = p->lost || p->known || p->fill <= share;
         keys[i] = p->seconds;
         p->sampled.rounds = 0;
         p->known = false;
         if (!remains)
-            predict_candidate(call, &candidates[i], any, p);
+            predict_candidate(call, &d->candidates[i], any, p);
         if (keys[i] == 0)
             keys[i] = p->seconds;
         done[i] = p->lost || (remains && p->exact);
         if (done[i] && !p->lost)
             least = fmin(least, p->seconds);
     }
-    for (int next; (next = find_least(keys, done, count)) >= 0; done[next] = true) {
-        prediction *p = &predictions[next];
-        const double enough = fmin(times * least, p->limit);
+    for (int next; (next = find_least(keys, done, d->count)) >= 0; done[next] = true) {
+        prediction *p = &d->predictions[next];
+        const double limit = limit_of(p, left), enough = fmin(d->times * least, limit);
         if (p->seconds < enough)
-            predict_candidate(call, &candidates[next], enough, p);
-        p->lost = !p->exact && p->seconds >= p->limit;
+            predict_candidate(call, &d->candidates[next], enough, p);
+        p->lost = !p->exact && p->seconds >= limit;
         if (!p->lost)
             least = fmin(least, p->seconds);
     }
@@ -132,17 +147,6 @@ static double predict_all(const coll_shape *call, double times, double share,
 
 /* No candidate is expected to be HOPE times as fast as the best one on networks that come later. */
 static const double HOPE = 2;
-
-/* A comparison that is being made. Networks that differ only in their buffers are a group. */
-typedef struct draft {
-    const coll_shape *call;
-    double times; /* candidates that are as many times slower than the fastest are not compared */
-    int networks; /* 0: only the call's profile */
-    coll_choice *candidates;
-    int count;
-    prediction predictions[COLL_CANDIDATES];
-    coll_comparison *all;
-} draft;
 
 /*
  * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
@@ -169,7 +173,7 @@ static double share_of(const draft *d, int nth) {
 
 /* Returns the call on the NTH network, which is stored in NETWORK. */
 static coll_shape call_on(const draft *d, int nth, coll_profile *network) {
-    coll_shape usual = class_representative(d->call);
+    coll_shape usual = *d->call;
     if (!d->networks)
         return usual;
     coll_networks_get(d->call->profile, d->call->topo, nth, network);
@@ -181,12 +185,7 @@ static coll_shape call_on(const draft *d, int nth, coll_profile *network) {
 static void compare_on(draft *d, int nth, int left) {
     coll_profile network;
     const coll_shape usual = call_on(d, nth, &network);
-    for (int i = 0; i < d->count; i++) {
-        const double most = d->predictions[i].most;
-        d->predictions[i].limit = left > 2 ? INFINITY : left == 2 ? sqrt(most) : most;
-    }
-    const double least =
-        predict_all(&usual, d->times, share_of(d, nth), d->candidates, d->count, d->predictions);
+    const double least = predict_all(d, &usual, share_of(d, nth), left);
     for (int i = 0; i < d->count; i++) {
         prediction *p = &d->predictions[i];
         d->all->slower[nth][i] = p->lost ? d->times : fmin(p->seconds / least, d->times);
@@ -197,6 +196,13 @@ static void compare_on(draft *d, int nth, int left) {
     d->all->networks = nth + 1;
 }
 
+static double power(double base, int exponent) {
+    double product = 1;
+    for (int i = 0; i < exponent; i++)
+        product *= base;
+    return product;
+}
+
 static double regret(const coll_comparison *all, int i) {
     double product = 1;
     for (int n = 0; n < all->networks; n++)
@@ -205,10 +211,8 @@ static double regret(const coll_comparison *all, int i) {
 }
 
 int coll_find_best(const coll_comparison *all, double clearly, int count) {
-    double clear = 1;
+    const double clear = power(clearly, all->networks);
     int best = 0;
-    for (int n = 0; n < all->networks; n++)
-        clear *= clearly;
     for (int i = 1; i < count; i++)
         if (regret(all, i) < (best ? 1 : clear) * regret(all, best))
             best = i;
@@ -251,8 +255,8 @@ static double predict_first(draft *d, int best, int first, int next) {
 static void set_limits(draft *d, int first, int next, double clearly) {
     const int best = coll_find_best(d->all, 1, d->count);
     double product = regret(d->all, best) * predict_first(d, best, first, next);
-    for (int n = 0; n < d->networks && best == 0; n++)
-        product *= clearly;
+    if (best == 0)
+        product *= power(clearly, d->networks);
     if (next < d->networks)
         product *= HOPE;
     for (int i = 1; i < d->count; i++)
@@ -263,7 +267,8 @@ coll_comparison coll_compare(const coll_shape *call, double clearly, bool only_b
                              coll_choice candidates[], int count) {
     const double longer = 1.001; /* candidates that take as many times as long are not the best */
     coll_comparison all = {.networks = 0};
-    draft d = {.call = call, .candidates = candidates, .count = count, .all = &all};
+    const coll_shape usual = class_representative(call);
+    draft d = {.call = &usual, .candidates = candidates, .count = count, .all = &all};
     if (call->bytes == COLL_BYTES_UNKNOWN)
         return all;
     d.networks = coll_networks_count(call->profile, call->topo);

@@ -39,7 +39,7 @@ typedef struct coll_comparison {
 /*
  * Compares the COUNT candidates for CALL on all networks that the job may be running on, and sets
  * their predicted times to the times on the first network. If ONLY_BEST, candidates that
- * coll_find_best can't return may count as slower than they are.
+ * coll_find_best can't return with CLEARLY may count as slower than they are.
  *
  * All ranks get the same numbers, since products, quotients and square roots are rounded the same
  * way on all processors. Logarithms may not be, so none are used.

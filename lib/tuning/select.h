@@ -88,8 +88,8 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
  *    geometric mean over them of its time divided by the fastest's, so that it is good on all of
  *    them. The first entry runs unless another one is clearly faster.
  *
- * The choice for a reduction takes less time than coll_select_likely, and is the same except
- * perhaps among algorithms that are about as fast.
+ * For a reduction this takes less time than coll_select_likely. Both choose the same algorithm, or
+ * rarely two that are about as fast.
  */
 coll_choice coll_select(const coll_shape *call, const coll_spec *user);
 

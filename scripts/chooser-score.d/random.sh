@@ -54,16 +54,15 @@ measure_random() {
     local ranks=$((hosts * $7))
     replace_lab --racks-of "$racks" --link "$link" --uplink "$uplink" --buffer "$buffer" --delay "$delay"
     for word in $told; do
+        unset COLL_TOPOLOGY # netlab tells the racks
         case $word in
         cache) name+=', cache' ;;
         *)
             name=$word
             rm -rf "$work/cache"
-            unset COLL_TOPOLOGY # netlab tells the racks
             make_profile "$word"
             ;;
         esac
-        unset COLL_TOPOLOGY
         export COLL_PROFILE='' XDG_CONFIG_HOME=$work/config # no profile of this machine
         case $name in
         nothing*) export COLL_TOPOLOGY='' ;;
