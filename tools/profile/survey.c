@@ -329,14 +329,23 @@ static int direct_task(const survey *s, const task *t, task_result results[]) {
     return code;
 }
 
+/*
+ * Measures the pairs of LEVEL one after the other, each in about SECONDS. On slow links a pair
+ * takes longer. The pairs for which no time is then left are omitted.
+ */
 static int direct_pairs(survey *s, int level, double seconds, task_result *result) {
     survey_level *l = &s->level[level];
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < l->pairs && code == MPI_SUCCESS; i++) {
-        task t = {.kind = PAIR, .level = level, .number = i, .seconds = seconds};
+    const double began = MPI_Wtime(), end = began + l->pairs * seconds;
+    int done = 0, code = MPI_SUCCESS;
+    while (done < l->pairs && code == MPI_SUCCESS) {
+        task t = {.kind = PAIR, .level = level, .number = done, .seconds = seconds};
         code = direct_task(s, &t, result);
-        l->probe[i] = result->probe;
+        l->probe[done++] = result->probe;
+        const double now = MPI_Wtime();
+        if (now + (now - began) / done > end + seconds / 2)
+            break;
     }
+    l->pairs = done;
     return code;
 }
 
