@@ -23,6 +23,7 @@ typedef struct coll_job_cache_facts {
     coll_rank_info report;                            /* this process's own */
     coll_topology_source_rest
         rest;            /* measurements still to be made before racks and sites are known */
+    bool doubtful;       /* if REST is nothing: there may be racks that round trips did not show */
     bool probes_network; /* the network is still to be measured */
     coll_topo topo;
     coll_profile profile;

@@ -189,8 +189,8 @@ static bool find_places(const exchange *x, const char *source, coll_job_cache_fa
     int *racks = calloc(2 * (size_t)topo->nodes, sizeof *racks);
     if (!racks)
         return false;
-    const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, racks + topo->nodes,
-                                           topo->origin};
+    const coll_topology_source_state at = {topo->nodes,         topo->hosts,  racks,
+                                           racks + topo->nodes, topo->origin, &facts->doubtful};
     facts->rest = coll_topology_source(&at, source, problem);
     coll_topo_locate(topo, at.racks, at.sites);
     free(racks);
@@ -538,8 +538,10 @@ static void locate(coll_job_cache *common, coll_topo *topo, int racks[], int sit
     topo->origin = strdup(note); /* only for display, so NULL is fine if strdup fails */
 }
 
-/* Measures racks and sites, and stores them in COMMON and TOPO. */
-static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
+/* Measures racks and sites, and stores them in COMMON and TOPO. Sets *DOUBTFUL to whether there may
+ * be racks that this did not show. */
+static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *topo,
+                          bool *doubtful) {
     const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
     char note[COLL_TOPOLOGY_SOURCE_NOTE] = "";
     void *scratch;
@@ -556,22 +558,13 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
         racks[node] = place->rack;
         sites[node] = place->site;
     }
-    const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note};
+    const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note, doubtful};
     code = coll_topology_source_rest_of(comm->private, facts->rest, facts->topology, leaders,
                                         racks + numbers, &at);
     if (code != MPI_SUCCESS)
         return code;
     locate(common, topo, racks, sites, note);
     return MPI_SUCCESS;
-}
-
-/*
- * Returns whether racks may exist that round trips could not show because they are long, and that
- * the user did not name. The result is the same on all ranks.
- */
-static bool may_hide_racks(const coll_job_cache_facts *facts, const coll_topo *topo) {
-    return topo->racks == 1 && topo->sites == 1 && coll_topology_source_measures(facts->topology) &&
-           2 * facts->profile.level[COLL_LEVEL_RACK].latency > coll_find_racks_slow;
 }
 
 /* Finds racks by the contention at their uplinks, and stores them in COMMON and TOPO. */
@@ -588,7 +581,7 @@ static int find_hidden_racks(coll_comm *comm, coll_job_cache *common, coll_topo 
     bool found;
     code = coll_contention_probe(comm, topo, latency, (char *)scratch + room, racks, &found);
     if (code == MPI_SUCCESS && found) {
-        const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note};
+        const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note, NULL};
         strcpy(note, how);
         if (comm->rank == 0)
             coll_topology_source_keep(&at, how);
@@ -618,10 +611,11 @@ static int measure_network(coll_comm *comm, coll_job_cache *common, const coll_t
 
 int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
     const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
+    bool doubtful = facts->doubtful;
     int code = MPI_SUCCESS;
     if (facts->rest != COLL_TOPOLOGY_SOURCE_NOTHING)
-        code = measure_places(comm, common, topo);
-    if (code == MPI_SUCCESS && facts->probes_network && may_hide_racks(facts, topo))
+        code = measure_places(comm, common, topo, &doubtful);
+    if (code == MPI_SUCCESS && facts->probes_network && doubtful && topo->racks == 1)
         code = find_hidden_racks(comm, common, topo);
     if (code == MPI_SUCCESS && facts->probes_network)
         code = measure_network(comm, common, topo);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds racks whose uplinks are slower than all of their hosts together, where round trips are too
- * long to tell racks apart (lib/topology/findracks.h). No MPI and no clock: the caller measures.
+ * Finds racks whose uplinks are slower than all of their hosts together, where round trips do not
+ * tell racks apart (lib/topology/findracks.h). No MPI and no clock: the caller measures.
  *
  * In each round every host sends as many bytes to another host, all at the same time. A transfer
  * inside a rack has the whole rate of a link; a transfer to another rack shares the uplinks with

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures which hosts share a rack where round trips are too long to show it: all hosts send to
- * each other until slow uplinks tell racks apart (lib/topology/contention.h).
+ * Measures which hosts share a rack where round trips do not show it: all hosts send to each other
+ * until slow uplinks tell racks apart (lib/topology/contention.h).
  */
 #ifndef COLL_LIB_TOPOLOGY_CONTENTION_PROBE_H
 #define COLL_LIB_TOPOLOGY_CONTENTION_PROBE_H

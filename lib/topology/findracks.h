@@ -19,12 +19,6 @@
 #include <stdbool.h>
 
 /*
- * Another switch makes a round trip some microseconds longer. If all round trips take longer than
- * this many seconds, the difference can't be seen.
- */
-extern const double coll_find_racks_slow;
-
-/*
  * Measures round trips from node PIVOT to COUNT TARGETS and sets the SECONDS of each, which are
  * above 0. Returns false if nothing more can be measured.
  */

@@ -200,6 +200,7 @@ static int locate_by_measurement(const team *who, const location *at, bool asked
     if (who->rank != 0)
         return MPI_SUCCESS;
     const coll_topocache_kind kind = cache_kind(report);
+    *at->doubtful = kind != COLL_TOPOCACHE_SURE;
     if (!asked && kind != COLL_TOPOCACHE_SURE) {
         locate_in_one_rack(at, how);
         snprintf(how, sizeof how, "%.190s", at->note);
@@ -266,6 +267,7 @@ static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t
     if (kept)
         locate_by_file(at, path, true, problem);
     free(path);
+    *at->doubtful = kept && kind != COLL_TOPOCACHE_SURE;
     return kept && !*problem;
 }
 
@@ -305,6 +307,7 @@ static coll_topology_source_rest locate_by_default(const location *at) {
 coll_topology_source_rest coll_topology_source(const coll_topology_source_state *at,
                                                const char *source, char *problem) {
     *problem = '\0';
+    *at->doubtful = false;
     if (!*source)
         return locate_by_default(at);
     if (strcmp(source, FLAT) == 0) {
@@ -323,24 +326,22 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
     return COLL_TOPOLOGY_SOURCE_NOTHING;
 }
 
-bool coll_topology_source_measures(const char *source) {
-    return !*source || strcmp(source, AUTO) == 0 || strcmp(source, FRESH) == 0;
-}
-
 void coll_topology_source_keep(const coll_topology_source_state *at, const char *how) {
     write_cache(at, COLL_TOPOCACHE_SURE, how);
 }
 
-/* Broadcasts racks, sites and note at the same time, over the connections of earlier calls of
+/* Broadcasts what AT points to, all at the same time, over the connections of earlier calls of
  * MPI_Ibcast: MPI_Bcast would open other connections. */
 static int broadcast_places(MPI_Comm comm, const location *at) {
-    MPI_Request requests[3];
+    MPI_Request requests[4];
     int code = PMPI_Ibcast(at->racks, at->nodes, MPI_INT, 0, comm, &requests[0]);
     if (code == MPI_SUCCESS)
         code = PMPI_Ibcast(at->sites, at->nodes, MPI_INT, 0, comm, &requests[1]);
     if (code == MPI_SUCCESS)
         code = PMPI_Ibcast(at->note, COLL_TOPOLOGY_SOURCE_NOTE, MPI_CHAR, 0, comm, &requests[2]);
-    return code == MPI_SUCCESS ? PMPI_Waitall(3, requests, MPI_STATUSES_IGNORE) : code;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Ibcast(at->doubtful, sizeof *at->doubtful, MPI_BYTE, 0, comm, &requests[3]);
+    return code == MPI_SUCCESS ? PMPI_Waitall(4, requests, MPI_STATUSES_IGNORE) : code;
 }
 
 size_t coll_topology_source_bytes(int nodes, int ranks) {

@@ -27,11 +27,12 @@ typedef struct coll_topology_source_state {
     int nodes;
     char *const *hosts;
     int *racks, *sites;
-    char *note; /* COLL_TOPOLOGY_SOURCE_NOTE bytes: one line that names the source */
+    char *note;     /* COLL_TOPOLOGY_SOURCE_NOTE bytes: one line that names the source */
+    bool *doubtful; /* there may be racks that round trips did not show */
 } coll_topology_source_state;
 
 /*
- * On rank 0, sets AT's racks, sites and note as far as that needs no messages, and returns what
+ * On rank 0, sets what AT points to as far as that needs no messages, and returns what
  * remains to be done. SOURCE is
  *
  *     auto        the cached topology of these hosts (topocache.h), else measured
@@ -52,15 +53,12 @@ typedef struct coll_topology_source_state {
 coll_topology_source_rest coll_topology_source(const coll_topology_source_state *at,
                                                const char *source, char *problem);
 
-/* Returns whether racks are measured for SOURCE if nothing else is known, and are then used. */
-bool coll_topology_source_measures(const char *source);
-
 /* Returns the bytes of memory that coll_topology_source_rest_of needs. */
 size_t coll_topology_source_bytes(int nodes, int ranks);
 
 /*
  * Does REST, which is not COLL_TOPOLOGY_SOURCE_NOTHING, on all ranks of COMM, whose error handler
- * must return errors. Sets AT's racks, sites and note on all of them. On rank 0, AT must hold what
+ * must return errors. Sets what AT points to on all of them. On rank 0, AT must hold what
  * coll_topology_source has found. LEADERS[node] is the lowest rank of the node. MEMORY, aligned for
  * integers, is as long as coll_topology_source_bytes says. Errors: MPI_ERR_OTHER, with text, on all
  * ranks; or MPI's.

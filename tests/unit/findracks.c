@@ -177,10 +177,12 @@ START_TEST(what_is_alike_is_one_rack) {
     static const int one[] = {20, 0}, singles[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0};
     for (int percent = 0; percent <= 10; percent += 5) {
         made_up all = make(one, 100, false);
+        all.near = 6e-6;
         all.noise = percent / 100.0;
         all.slowness = 1;
         ck_assert_double_eq(check(&all, NONE, NONE).far, 0);
         all = make(singles, 100, false);
+        all.far = 9e-6;
         all.noise = percent / 100.0;
         ck_assert_double_eq(check(&all, NONE, NONE).far, 0);
     }
@@ -217,14 +219,14 @@ START_TEST(slow_round_trips_hide_racks) {
         made_up all = make(i ? two : three, 100, true);
         int racks[NODES_MOST], sites[NODES_MOST];
         coll_racks_found found;
-        all.near = 120e-6;
-        all.far = 126e-6;
+        all.near = 40e-6;
+        all.far = 42e-6;
         all.noise = 0.02;
         ck_assert(coll_find_racks(all.nodes, measure, &all, racks, sites, &found));
         ck_assert(found.slow && !found.sure);
         ck_assert_int_eq(found.racks, 1);
         ck_assert_int_eq(all.rows, 3);
-        all.far = 180e-6;
+        all.far = 60e-6;
         found = check(&all, all.racks, all.sites);
         ck_assert(!found.slow);
     }

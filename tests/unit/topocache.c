@@ -56,8 +56,8 @@ static void check_places(const char *path, const int racks[], const int sites[])
 
 static int write_places(const char *path, int racks[], int sites[]) {
     char note[] = "note";
-    return coll_topocache_write(path,
-                                &(coll_topology_source_state){NODES, hosts, racks, sites, note});
+    return coll_topocache_write(
+        path, &(coll_topology_source_state){NODES, hosts, racks, sites, note, NULL});
 }
 
 START_TEST(what_was_written_is_read_back) {
