@@ -36,7 +36,7 @@ enum { NODES_LEAST = 8 };
 
 /* Static memory, of the same size on all ranks: an allocation could fail on one rank alone, and the
  * ranks would choose differently. */
-enum { RESERVE = 10 << 20, MESSAGES = 1 << 13 };
+enum { RESERVE = 16 << 20, MESSAGES = 1 << 13 };
 static alignas(max_align_t) char reserve[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
