@@ -97,18 +97,21 @@ static const char *reason_for_prediction(const coll_shape *call) {
                : "least predicted time";
 }
 
-/* Sets candidate I's `most` and `gain` compared with CHOSEN. Slowdowns are capped at
+/*
+ * Sets candidate I's `most` and `gain` compared with CHOSEN. Slowdowns are capped at
  * COLL_MOST_REGRET. A candidate that reaches the cap on some network may really be even slower, so
- * its gain is set to 0. */
+ * its gain is set to 0.
+ */
 static void set_most_and_gain(const coll_comparison *all, int chosen, int i,
                               coll_choice *candidate) {
+    const double wrong = 0.1; /* predictions are often that wrong */
     double most = 0, gain = 0;
     bool bounded = true;
     for (int n = 0; n < all->networks; n++) {
         const double times = all->slower[n][i] / all->slower[n][chosen];
         bounded = bounded && all->slower[n][i] < COLL_MOST_REGRET;
-        most = fmax(most, times);
-        gain += fmax(1 - times, 0);
+        most = fmax(most, (1 + wrong) * times);
+        gain += fmax(1 - (1 - wrong) * times, 0);
     }
     candidate->most = (int)ceil(1000 * most);
     candidate->gain = bounded && gain > 0 ? (int)(1000 * gain / all->networks) : 0;
@@ -144,7 +147,7 @@ static coll_choices choose(const coll_shape *call, const coll_spec *user, bool o
         all.of[0] = candidates[best];
     for (int i = 0; i < count && best < count && !only_best; i++) {
         set_most_and_gain(&by_time, best, i, &candidates[i]);
-        if (candidates[i].gain > 0)
+        if (i != best && candidates[i].gain > 0)
             insert_by_gain(&all, candidates[i]);
     }
     return all;

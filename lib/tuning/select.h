@@ -17,12 +17,13 @@ typedef struct coll_choice {
     const char *why;  /* a few words, static */
     /* Compared with the chosen algorithm on all networks that the job may run on, in thousandths of
      * the chosen one's time: */
-    int most; /* the time on the network where this algorithm does worst */
-    int gain; /* the time saved, averaged over the networks; a network where it is slower counts as
-                 0 */
+    int most; /* the time on the network where this algorithm does worst, if it takes a tenth more
+                 than predicted */
+    int gain; /* the time saved if it takes a tenth less than predicted, averaged over the networks;
+                 a network where it is slower even so counts as 0 */
 } coll_choice;
 
-/* The chosen algorithm, followed by the algorithms that are faster on some network, largest gain
+/* The chosen algorithm, followed by the algorithms that may be faster on some network, largest gain
  * first. */
 enum { COLL_LIKELY = 5 };
 typedef struct coll_choices {
