@@ -7,6 +7,7 @@
 #include "lib/base/c_locale.h"
 #include "lib/base/error.h"
 #include "lib/base/reserve_alloc.h"
+#include "lib/pattern/binomial.h"
 #include "lib/tuning/autotune_rounds.h"
 #include "lib/tuning/state.h"
 #include "lib/tuning/tuning_db.h"
@@ -20,9 +21,6 @@ enum { MOST = 16 };
 
 /* Calls predicted to take less (seconds) are not tuned: there is little to gain. */
 static const double SHORT = 250e-6;
-
-/* Rank 0's earlier results must have arrived after this many calls. */
-enum { EARLIER_AFTER = 2 };
 
 /* The message in which rank 0 sends its earlier results: the fastest algorithm (its index in the
  * table, plus 1; 0: none), its time, and the times of all candidates. */
@@ -177,6 +175,20 @@ static void save_results(const coll_autotuning *one, const coll_shape *call, int
 
 /* --- Tuning --- */
 
+/*
+ * Returns in how many calls like CALL, which are predicted to take SECONDS, an agreement can
+ * complete. Each call advances it by a round at least, if it takes longer than a message. So after
+ * few calls the rest is waited for if that takes little time, otherwise there is a call for each
+ * round.
+ */
+static int calls_of_agreement(const coll_shape *call, double seconds) {
+    enum { FEW = 2 };
+    const double little = 0.1; /* of a call's time */
+    const int rounds = coll_tree_depth(call->topo->ranks);
+    const double latency = coll_profile_outermost(call->profile, call->topo)->latency;
+    return rounds <= FEW || rounds * latency <= little * seconds ? FEW : rounds;
+}
+
 static int begin_tuning(comm_tunings *all, const coll_shape *call, coll_autotuning **begun) {
     const coll_choices likely = coll_state_likely(coll_state_of(all->comm), false, call);
     static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
@@ -189,7 +201,8 @@ static int begin_tuning(comm_tunings *all, const coll_shape *call, coll_autotuni
                              .operation = call->operation,
                              .bytes = call->bytes};
     all->first = one;
-    coll_autotune_rounds_begin(&one->rounds, &likely);
+    coll_autotune_rounds_begin(&one->rounds, &likely,
+                               calls_of_agreement(call, likely.of[0].predicted));
     for (int i = 1; i < likely.count; i++)
         one->rounds.candidates.of[i].why = "tried, to learn whether it is faster";
     *begun = one;
@@ -212,7 +225,8 @@ static void use_earlier_results(coll_autotuning *one) {
             one->rounds.candidates.of[i].why = choice.why;
             one->rounds.candidates.of[i].predicted = choice.predicted;
         } else {
-            coll_autotune_rounds_begin(&one->rounds, &(coll_choices){1, {choice}});
+            coll_autotune_rounds_begin(&one->rounds, &(coll_choices){1, {choice}},
+                                       one->rounds.pause);
             times = results + BEST_TIME;
         }
     }
@@ -247,7 +261,7 @@ static void use_agreed_times(coll_autotuning *one, const coll_shape *call) {
 
 /* Advances the agreement before the next call, and uses its result if that is due. */
 static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
-    bool earlier_due = !one->has_earlier && one->rounds.calls == EARLIER_AFTER, done;
+    bool earlier_due = !one->has_earlier && one->rounds.calls == one->rounds.pause, done;
     if (!earlier_due && !coll_autotune_rounds_due(&one->rounds))
         return coll_agreement_advance(&one->agreement, &done);
     int code = coll_agreement_finish(&one->agreement);

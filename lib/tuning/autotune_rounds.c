@@ -43,9 +43,11 @@ static void plan_next_try(coll_autotune_rounds *rounds) {
     rounds->settled = true;
 }
 
-void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates) {
-    *rounds = (coll_autotune_rounds){.candidates = *candidates, .last = -1};
-    begin_try(rounds, 0, 0);
+void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates,
+                                int pause) {
+    *rounds = (coll_autotune_rounds){.candidates = *candidates, .pause = pause, .last = -1};
+    /* not before earlier results are known: one agreement at a time */
+    begin_try(rounds, 0, pause + 1 - COLL_AUTOTUNE_TRY);
 }
 
 void coll_autotune_rounds_set_known(coll_autotune_rounds *rounds, const int64_t times[]) {
@@ -95,8 +97,7 @@ bool coll_autotune_rounds_record(coll_autotune_rounds *rounds, int64_t time) {
 }
 
 bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds) {
-    return !rounds->settled &&
-           rounds->calls == rounds->from + COLL_AUTOTUNE_TRY + COLL_AUTOTUNE_PAUSE;
+    return !rounds->settled && rounds->calls == rounds->from + COLL_AUTOTUNE_TRY + rounds->pause;
 }
 
 void coll_autotune_rounds_use_agreed(coll_autotune_rounds *rounds, const int64_t agreed[]) {

@@ -19,8 +19,8 @@
  * the previous call, which some ranks (a broadcast's root) leave early. The shortest time of the
  * later calls counts, since disturbances only make calls longer.
  *
- * After a try all ranks agree on its times. The nonblocking agreement has COLL_AUTOTUNE_PAUSE
- * further calls to complete, which is normally enough.
+ * After a try all ranks agree on its times. The nonblocking agreement has a pause of some further
+ * calls to complete, which is normally enough.
  */
 #ifndef COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
 #define COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
@@ -32,7 +32,6 @@
 
 enum {
     COLL_AUTOTUNE_TRY = 3,
-    COLL_AUTOTUNE_PAUSE = 2,
     COLL_AUTOTUNE_TIMES = 3 /* times in one agreement */
 };
 
@@ -44,14 +43,17 @@ typedef struct coll_autotune_rounds {
     int tried;                 /* the current or next try; if equal to BEST: BEST is being timed */
     int64_t calls;             /* so far */
     int64_t from;              /* the call before which the try begins */
+    int pause;                 /* calls in which an agreement has time to complete */
     int64_t extra;             /* time that all tries have cost, ns */
     int last;                  /* the candidate of the last call; -1: none */
     int64_t own[COLL_AUTOTUNE_TIMES]; /* this rank's times, ns: the least of BEST, the least of
                                          TRIED, and the sum of TRIED's times */
 } coll_autotune_rounds;
 
-/* Begins tuning: the first of CANDIDATES runs. */
-void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates);
+/* Begins tuning: the first of CANDIDATES runs. Agreements have PAUSE calls, at
+ * least COLL_AUTOTUNE_TRY - 1, to complete; so has the one on times known from earlier tuning. */
+void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates,
+                                int pause);
 
 /* Sets the candidates' times known from earlier tuning; 0 for candidates whose time is not
  * known. */

@@ -18,12 +18,13 @@ enum { RANKS = 5, CALLS = 3000, PARTS = 50 };
 /* Returns the time of ALGORITHM on RANK in call CALL. */
 typedef int64_t clock_of(void *context, int algorithm, int rank, int call);
 
-/* The expected time of each algorithm, and its time as known from earlier runs before the third
- * call. */
+/* The expected time of each algorithm, and its time as known from earlier runs after PAUSE calls.
+ */
 typedef struct candidates {
     coll_choices expected;
     int64_t known[COLL_LIKELY];
     int left_out; /* 0 for none */
+    int pause;
 } candidates;
 
 typedef struct outcome {
@@ -35,7 +36,7 @@ typedef struct outcome {
 
 static void handle_agreements(coll_autotune_rounds *rounds, const candidates *all, int call,
                               const int64_t largest[]) {
-    if (call == 2)
+    if (call == all->pause)
         coll_autotune_rounds_set_known(rounds, all->known);
     if (coll_autotune_rounds_due(rounds))
         coll_autotune_rounds_use_agreed(rounds, largest);
@@ -49,7 +50,7 @@ static outcome run_calls(const candidates *all, clock_of *clock, void *context) 
     int64_t largest[COLL_AUTOTUNE_TIMES];
     outcome made = {.settled = -1};
     for (int rank = 0; rank < RANKS; rank++)
-        coll_autotune_rounds_begin(&rounds[rank], &all->expected);
+        coll_autotune_rounds_begin(&rounds[rank], &all->expected, all->pause);
     for (int call = 0; call < CALLS; call++) {
         for (int rank = 0; rank < RANKS; rank++)
             handle_agreements(&rounds[rank], all, call, largest);
@@ -65,6 +66,7 @@ static outcome run_calls(const candidates *all, clock_of *clock, void *context) 
         made.ran[turn]++;
         made.turn[call] = turn;
         ck_assert(agreeing == 0 || agreeing == RANKS);
+        ck_assert(agreeing == 0 || call >= all->pause); /* no two agreements at the same time */
         for (int i = 0; agreeing && i < COLL_AUTOTUNE_TIMES; i++) {
             largest[i] = 0;
             for (int rank = 0; rank < RANKS; rank++)
@@ -82,7 +84,7 @@ static outcome run_calls(const candidates *all, clock_of *clock, void *context) 
  * Returns COUNT algorithms, each of which is expected to gain a tenth, and to cost at most a tenth.
  */
 static candidates equal_candidates(int count) {
-    candidates made = {.expected = {.count = count}};
+    candidates made = {.expected = {.count = count}, .pause = 2};
     for (int i = 0; i < COLL_LIKELY; i++)
         made.expected.of[i] = (coll_choice){.most = i ? 1100 : 1000, .gain = i ? 100 : 0};
     return made;
@@ -119,6 +121,7 @@ START_TEST(it_ends_with_one_of_the_fastest) {
     for (int seed = 0; seed < 1000; seed++) {
         world w = {.random = {(uint64_t)seed}, .noise = 2};
         candidates all = equal_candidates(1 + below(&w.random, COLL_LIKELY));
+        all.pause += below(&w.random, 12);
         for (int i = 0; i < COLL_LIKELY; i++)
             w.time[i] = 1000 * (900 + below(&w.random, 201));
         for (int i = 1; i < all.expected.count; i++) {
