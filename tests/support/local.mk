@@ -42,12 +42,14 @@ libyielding_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 endif
 
 # Makes suppressions of leaks work with fast unwinding. It is built without the sanitizer, because the
-# launcher and shells load it, too. The option lets libraries be preloaded before the sanitizer's own.
+# launcher and shells load it, too. verify_asan_link_order=0 lets libraries be preloaded before the
+# sanitizer's own; intercept_tls_get_addr=0 because it guesses where glibc allocated thread-local memory, and
+# the search for leaks crashes after a wrong guess.
 if ADDRESS_SANITIZER
 check_LTLIBRARIES += libleak_stacks.la
 AM_TESTS_ENVIRONMENT += \
 	LD_PRELOAD=$(abs_builddir)/.libs/libleak_stacks.so$${LD_PRELOAD:+:$$LD_PRELOAD}; export LD_PRELOAD; \
-	ASAN_OPTIONS=verify_asan_link_order=0:$$ASAN_OPTIONS; export ASAN_OPTIONS; \
+	ASAN_OPTIONS=verify_asan_link_order=0:intercept_tls_get_addr=0:$$ASAN_OPTIONS; export ASAN_OPTIONS; \
 	LSAN_OPTIONS=suppressions=$(abs_srcdir)/tests/support/leaks.supp:print_suppressions=0; export LSAN_OPTIONS;
 libleak_stacks_la_SOURCES = tests/support/leak_stacks.c
 libleak_stacks_la_CFLAGS = -std=c11 $(WARNING_CFLAGS) -fno-omit-frame-pointer
