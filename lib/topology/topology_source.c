@@ -237,8 +237,10 @@ static void report_difference(const location *at, const char *path, const char *
 static int check_by_measurement(const team *who, const location *at, const char *path) {
     coll_topology_probe_report report;
     char note[COLL_TOPOLOGY_SOURCE_NOTE];
+    bool doubtful;
     location measured = *at;
     measured.note = note;
+    measured.doubtful = &doubtful;
     measured.racks = who->measured;
     measured.sites = who->measured + at->nodes;
     int code = locate_by_measurement(who, &measured, true, &report);
