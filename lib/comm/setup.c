@@ -189,8 +189,12 @@ static bool find_places(const exchange *x, const char *source, coll_job_cache_fa
     int *racks = calloc(2 * (size_t)topo->nodes, sizeof *racks);
     if (!racks)
         return false;
-    const coll_topology_source_state at = {topo->nodes,         topo->hosts,  racks,
-                                           racks + topo->nodes, topo->origin, &facts->doubtful};
+    const coll_topology_source_state at = {.nodes = topo->nodes,
+                                           .hosts = topo->hosts,
+                                           .racks = racks,
+                                           .sites = racks + topo->nodes,
+                                           .note = topo->origin,
+                                           .doubtful = &facts->doubtful};
     facts->rest = coll_topology_source(&at, source, problem);
     coll_topo_locate(topo, at.racks, at.sites);
     free(racks);

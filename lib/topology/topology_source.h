@@ -32,8 +32,8 @@ typedef struct coll_topology_source_state {
 } coll_topology_source_state;
 
 /*
- * On rank 0, sets what AT points to as far as that needs no messages, and returns what
- * remains to be done. SOURCE is
+ * On rank 0, sets what AT points to as far as that needs no messages, and returns what remains to
+ * be done. SOURCE is
  *
  *     auto        the cached topology of these hosts (topocache.h), else measured
  *                 (topology_probe.h) and cached; if the cached file is damaged, says so on stderr

@@ -176,10 +176,10 @@ static void save_results(const coll_autotuning *one, const coll_shape *call, int
 /* --- Tuning --- */
 
 /*
- * Returns in how many calls like CALL, which are predicted to take SECONDS, an agreement can
- * complete. Each call advances it by a round at least, if it takes longer than a message. So after
- * few calls the rest is waited for if that takes little time, otherwise there is a call for each
- * round.
+ * Returns how many calls like CALL, which are predicted to take SECONDS, an agreement has to
+ * complete. A call that takes longer than a message advances it by a round of messages at least. If
+ * all rounds take little time, a few calls are enough, since the rest can be waited for. Otherwise
+ * there is a call for each round.
  */
 static int calls_of_agreement(const coll_shape *call, double seconds) {
     enum { FEW = 2 };

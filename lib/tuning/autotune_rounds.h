@@ -50,8 +50,8 @@ typedef struct coll_autotune_rounds {
                                          TRIED, and the sum of TRIED's times */
 } coll_autotune_rounds;
 
-/* Begins tuning: the first of CANDIDATES runs. Agreements have PAUSE calls, at
- * least COLL_AUTOTUNE_TRY - 1, to complete; so has the one on times known from earlier tuning. */
+/* Begins tuning: the first of CANDIDATES runs. Agreements, also the one on times known from earlier
+ * tuning, have PAUSE calls to complete, at least COLL_AUTOTUNE_TRY - 1. */
 void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates,
                                 int pause);
 

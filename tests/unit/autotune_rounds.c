@@ -18,8 +18,7 @@ enum { RANKS = 5, CALLS = 3000, PARTS = 50 };
 /* Returns the time of ALGORITHM on RANK in call CALL. */
 typedef int64_t clock_of(void *context, int algorithm, int rank, int call);
 
-/* The expected time of each algorithm, and its time as known from earlier runs after PAUSE calls.
- */
+/* The expected times of algorithms, and their times known from earlier runs after PAUSE calls. */
 typedef struct candidates {
     coll_choices expected;
     int64_t known[COLL_LIKELY];

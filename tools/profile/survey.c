@@ -341,8 +341,8 @@ static int direct_pairs(survey *s, int level, double seconds, task_result *resul
         task t = {.kind = PAIR, .level = level, .number = done, .seconds = seconds};
         code = direct_task(s, &t, result);
         l->probe[done++] = result->probe;
-        const double now = MPI_Wtime();
-        if (now + (now - began) / done > end + seconds / 2)
+        const double now = MPI_Wtime(), of_a_pair = (now - began) / done;
+        if (now + of_a_pair > end + seconds / 2)
             break;
     }
     l->pairs = done;
