@@ -233,24 +233,11 @@ static void use_earlier_results(coll_autotuning *one) {
     coll_autotune_rounds_set_known(&one->rounds, times);
 }
 
-/* Starts the agreement on this rank's times. Agreements take the maximum. If the operation
- * synchronizes, the minimum is needed, so times are negated. */
-static int agree_on_times(coll_autotuning *one) {
-    int64_t sign = coll_operation_synchronizes(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
-    for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
-        times[i] = sign * one->rounds.own[i];
-    return start_agreement(one, COLL_AUTOTUNE_TIMES, times);
-}
-
 static void use_agreed_times(coll_autotuning *one, const coll_shape *call) {
     coll_autotune_rounds *rounds = &one->rounds;
     coll_choice *of = rounds->candidates.of;
-    int64_t sign = coll_operation_synchronizes(one->operation) ? -1 : 1,
-            *times = one->agreement.highest;
     const int tried = rounds->tried, best = rounds->best;
-    for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
-        times[i] *= sign;
-    coll_autotune_rounds_use_agreed(rounds, times);
+    coll_autotune_rounds_use_agreed(rounds, one->agreement.highest);
     of[tried].predicted = 1e-9 * (double)rounds->time[tried];
     of[best].predicted = 1e-9 * (double)rounds->time[best];
     if (tried == best)
@@ -312,9 +299,10 @@ int coll_autotune_begin(coll_comm *comm, const coll_shape *call, coll_choice *ch
 }
 
 int coll_autotune_end(coll_autotuning *trial, double seconds) {
-    int64_t time = nanoseconds(seconds);
-    return coll_autotune_rounds_record(&trial->rounds, time > 0 ? time : 1) ? agree_on_times(trial)
-                                                                            : MPI_SUCCESS;
+    const int64_t time = nanoseconds(seconds);
+    if (!coll_autotune_rounds_record(&trial->rounds, time > 0 ? time : 1))
+        return MPI_SUCCESS;
+    return start_agreement(trial, COLL_AUTOTUNE_TIMES, trial->rounds.own);
 }
 
 /* --- Results --- */

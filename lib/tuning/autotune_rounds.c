@@ -9,7 +9,7 @@
  * count as equally fast. */
 enum { PARTS = 50 };
 
-enum { LEAST_BEST, LEAST_TRIED, ALL_TRIED };
+enum { MEDIAN_BEST, MEDIAN_TRIED, ALL_TRIED };
 
 static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
@@ -22,6 +22,7 @@ static int64_t divide_rounding_up(int64_t number, int64_t by) {
 static void begin_try(coll_autotune_rounds *rounds, int which, int64_t from) {
     rounds->tried = which;
     rounds->from = from;
+    rounds->best_times.count = rounds->tried_times.count = 0;
     memset(rounds->own, 0, sizeof rounds->own);
 }
 
@@ -47,7 +48,7 @@ void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices
                                 int pause) {
     *rounds = (coll_autotune_rounds){.candidates = *candidates, .pause = pause, .last = -1};
     /* not before earlier results are known: one agreement at a time */
-    begin_try(rounds, 0, pause + 1 - COLL_AUTOTUNE_TRY);
+    begin_try(rounds, 0, larger(pause + 1 - COLL_AUTOTUNE_TRY, 0));
 }
 
 void coll_autotune_rounds_set_known(coll_autotune_rounds *rounds, const int64_t times[]) {
@@ -77,11 +78,28 @@ void coll_autotune_rounds_skip_try(coll_autotune_rounds *rounds) {
     plan_next_try(rounds);
 }
 
+static void add_time(coll_recent_times *times, int64_t time) {
+    times->of[times->count++ % COLL_AUTOTUNE_RECENT] = time;
+}
+
+/* Returns the median of TIMES, of an even number the upper one; 0 if there are none. */
+static int64_t median(const coll_recent_times *times) {
+    int64_t sorted[COLL_AUTOTUNE_RECENT] = {0};
+    const int count =
+        (int)(times->count < COLL_AUTOTUNE_RECENT ? times->count : COLL_AUTOTUNE_RECENT);
+    for (int i = 0, j; i < count; i++) {
+        for (j = i; j > 0 && sorted[j - 1] > times->of[i]; j--)
+            sorted[j] = sorted[j - 1];
+        sorted[j] = times->of[i];
+    }
+    return sorted[count / 2];
+}
+
 static void record_time(coll_autotune_rounds *rounds, int turn, int64_t time) {
-    int64_t *least = &rounds->own[turn == rounds->best ? LEAST_BEST : LEAST_TRIED];
-    if (turn == rounds->last && (*least == 0 || time < *least))
-        *least = time;
-    if (turn != rounds->best)
+    const bool is_best = turn == rounds->best;
+    if (turn == rounds->last)
+        add_time(is_best ? &rounds->best_times : &rounds->tried_times, time);
+    if (!is_best)
         rounds->own[ALL_TRIED] += time;
 }
 
@@ -93,7 +111,11 @@ bool coll_autotune_rounds_record(coll_autotune_rounds *rounds, int64_t time) {
         record_time(rounds, turn, time);
     rounds->last = turn;
     rounds->calls++;
-    return rounds->calls == rounds->from + COLL_AUTOTUNE_TRY;
+    if (rounds->calls != rounds->from + COLL_AUTOTUNE_TRY)
+        return false;
+    rounds->own[MEDIAN_BEST] = median(&rounds->best_times);
+    rounds->own[MEDIAN_TRIED] = median(&rounds->tried_times);
+    return true;
 }
 
 bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds) {
@@ -102,10 +124,10 @@ bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds) {
 
 void coll_autotune_rounds_use_agreed(coll_autotune_rounds *rounds, const int64_t agreed[]) {
     int64_t *best = &rounds->time[rounds->best], *tried = &rounds->time[rounds->tried];
-    if (agreed[LEAST_BEST] > 0)
-        *best = agreed[LEAST_BEST];
+    if (agreed[MEDIAN_BEST] > 0)
+        *best = agreed[MEDIAN_BEST];
     if (tried != best) {
-        *tried = agreed[LEAST_TRIED];
+        *tried = agreed[MEDIAN_TRIED];
         rounds->extra += larger(agreed[ALL_TRIED] - COLL_AUTOTUNE_TRY * *best, 0);
         if (*tried < *best - *best / PARTS)
             rounds->best = rounds->tried;

@@ -16,11 +16,13 @@
  *
  * Each candidate is tried at most once. If it is faster by a fiftieth, it runs from then on. The
  * first call of a series with one algorithm is not timed: it seems too short if it overlaps with
- * the previous call, which some ranks (a broadcast's root) leave early. The shortest time of the
- * later calls counts, since disturbances only make calls longer.
+ * the previous call, which some ranks (a broadcast's root) leave early.
  *
- * After a try all ranks agree on its times. The nonblocking agreement has a pause of some further
- * calls to complete, which is normally enough.
+ * A rank's time is the median of its calls: a single disturbance does not count, but packets that
+ * are lost in most calls do. After a try all ranks agree on the longest of their times. The
+ * shortest would be wrong: a rank whose call takes long enters the next one late, finds its data
+ * there, and leaves at once. The nonblocking agreement has a pause of some further calls to
+ * complete, which is normally enough.
  */
 #ifndef COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
 #define COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
@@ -31,9 +33,16 @@
 #include <stdint.h>
 
 enum {
-    COLL_AUTOTUNE_TRY = 3,
-    COLL_AUTOTUNE_TIMES = 3 /* times in one agreement */
+    COLL_AUTOTUNE_TRY = 4,
+    COLL_AUTOTUNE_TIMES = 3, /* times in one agreement */
+    COLL_AUTOTUNE_RECENT = 9
 };
+
+/* The times of the last calls, ns. */
+typedef struct coll_recent_times {
+    int64_t of[COLL_AUTOTUNE_RECENT];
+    int64_t count; /* of all calls; only the last COLL_AUTOTUNE_RECENT times are kept */
+} coll_recent_times;
 
 typedef struct coll_autotune_rounds {
     coll_choices candidates;   /* the chosen algorithm, then the others */
@@ -46,12 +55,13 @@ typedef struct coll_autotune_rounds {
     int pause;                 /* calls in which an agreement has time to complete */
     int64_t extra;             /* time that all tries have cost, ns */
     int last;                  /* the candidate of the last call; -1: none */
-    int64_t own[COLL_AUTOTUNE_TIMES]; /* this rank's times, ns: the least of BEST, the least of
-                                         TRIED, and the sum of TRIED's times */
+    coll_recent_times best_times, tried_times; /* of this rank, since the last agreement */
+    int64_t own[COLL_AUTOTUNE_TIMES];          /* this rank's part of the agreement, ns: the medians
+                                                  of BEST and TRIED, and the sum of TRIED's times */
 } coll_autotune_rounds;
 
 /* Begins tuning: the first of CANDIDATES runs. Agreements, also the one on times known from earlier
- * tuning, have PAUSE calls to complete, at least COLL_AUTOTUNE_TRY - 1. */
+ * tuning, have PAUSE calls to complete. */
 void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates,
                                 int pause);
 
@@ -66,13 +76,13 @@ int coll_autotune_rounds_next(const coll_autotune_rounds *rounds);
 void coll_autotune_rounds_skip_try(coll_autotune_rounds *rounds);
 
 /* Records that a call took TIME ns (more than 0) on this rank. Returns true if the ranks must start
- * to agree on the times now. */
+ * to agree on ROUNDS->own now. */
 bool coll_autotune_rounds_record(coll_autotune_rounds *rounds, int64_t time);
 
 /* Returns whether the agreement on the times must be complete before the next call. */
 bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds);
 
-/* Continues with the AGREED times, which are the same on all ranks. */
+/* Continues with the AGREED times: each is the longest of all ranks'. */
 void coll_autotune_rounds_use_agreed(coll_autotune_rounds *rounds, const int64_t agreed[]);
 
 #endif
