@@ -5,9 +5,9 @@
  * depends only on the number of calls and on times that all ranks have agreed on, so it is the same
  * on all ranks.
  *
- * At first the chosen algorithm runs, and the ranks agree on its time. Then the other candidates,
- * the one with the largest expected gain first, are each tried in COLL_AUTOTUNE_TRY calls as soon
- * as
+ * At first the chosen algorithm runs, and the ranks agree on its time. If it takes far longer
+ * than predicted, more is expected of the other candidates. They are each tried in
+ * COLL_AUTOTUNE_TRY calls, the one with the largest expected gain first, as soon as
  *
  * - these calls, in the worst case, and all earlier tries cost at most a fiftieth of the time that
  *   all calls have taken so far, and
