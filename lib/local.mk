@@ -190,6 +190,7 @@ libcoll_core_la_SOURCES = \
 	lib/topology/hostlist.c lib/topology/hostlist.h \
 	lib/topology/nearness.c lib/topology/nearness.h \
 	lib/topology/graph.c lib/topology/graph.h \
+	lib/topology/rack_fit.c lib/topology/rack_fit.h \
 	lib/topology/rank_info.c lib/topology/rank_info.h \
 	lib/topology/tcp_info.c lib/topology/tcp_info.h \
 	lib/topology/tcp_rtt.c lib/topology/tcp_rtt.h \

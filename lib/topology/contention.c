@@ -3,6 +3,8 @@
 
 #include "lib/topology/contention.h"
 
+#include "lib/topology/rack_fit.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +17,7 @@
  * transfers between them are slow than fast; a host belongs to its group if at least ENOUGH more of
  * its transfers there are fast than slow.
  */
-enum { ROUNDS = 16, SOME = 4, SEVERAL = 8, ENOUGH = 2 };
+enum { ROUNDS = COLL_FIT_ROUNDS, SOME = 4, SEVERAL = 8, ENOUGH = 2 };
 
 /*
  * Transfers inside racks take up to NEAR times the usual time of such transfers, those between
@@ -25,20 +27,21 @@ enum { ROUNDS = 16, SOME = 4, SEVERAL = 8, ENOUGH = 2 };
  */
 static const double NEAR = 1.35, FAR = 1.6, CONTENDED = 0.2, AGREEING = 0.85;
 
+/* Fitted racks are found if they gain at least GAIN for each host and each natural logarithm of
+ * their number, and each change of a host adds at least SURE. If they gain less than half of that,
+ * there are none; but not before FILLING transfers, since only some rounds fill the uplinks. */
+static const double GAIN = 1.5, SURE = 10;
+enum { FILLING = 96 };
+
 /* The usual time is that of times which differ by at most ALIKE: the least times of which SHARE of
  * all, and at least FEWEST, are alike. */
 static const double ALIKE = 1.3, SHARE = 0.05;
 enum { FEWEST = 3 };
 
-typedef struct transfer {
-    int from, to;
-    double seconds; /* negative: a lower bound */
-} transfer;
-
 struct coll_contention {
     int hosts, count; /* of transfers */
     uint32_t random;
-    transfer *transfers;      /* room for ROUNDS * hosts */
+    coll_transfer *transfers; /* room for ROUNDS * hosts */
     double *sorted;           /* room for as many times */
     int *scores;              /* hosts * hosts: fast transfers less slow ones of two hosts */
     int *between;             /* hosts * hosts: of two groups */
@@ -49,14 +52,14 @@ struct coll_contention {
 };
 
 coll_contention *coll_contention_new(int hosts) {
-    const size_t n = (size_t)hosts, bytes = ROUNDS * n * (sizeof(transfer) + sizeof(double)) +
+    const size_t n = (size_t)hosts, bytes = ROUNDS * n * (sizeof(coll_transfer) + sizeof(double)) +
                                             (2 * n * n + 6 * n) * sizeof(int);
     coll_contention *search = calloc(1, sizeof *search + bytes);
     if (!search)
         return NULL;
     search->hosts = hosts;
     search->random = 1;
-    search->transfers = (transfer *)(search + 1);
+    search->transfers = (coll_transfer *)(search + 1);
     search->sorted = (double *)(search->transfers + ROUNDS * n);
     search->scores = (int *)(search->sorted + ROUNDS * n);
     search->between = search->scores + n * n;
@@ -168,7 +171,7 @@ static double usual_time(const coll_contention *search) {
 
 /* Returns 1 for a fast transfer, -1 for a slow one, or 0. A time far below the usual one says
  * nothing, since no transfer exceeds the rate of a link. */
-static int vote_of(const transfer *one, double usual) {
+static int vote_of(const coll_transfer *one, double usual) {
     if (fabs(one->seconds) >= FAR * usual)
         return -1;
     return one->seconds >= usual / FAR && one->seconds <= NEAR * usual ? 1 : 0;
@@ -190,7 +193,7 @@ static void count_scores(coll_contention *search, double usual) {
     const size_t hosts = (size_t)search->hosts;
     memset(search->scores, 0, hosts * hosts * sizeof *search->scores);
     for (int i = 0; i < search->count; i++) {
-        const transfer *one = &search->transfers[i];
+        const coll_transfer *one = &search->transfers[i];
         const int vote = vote_of(one, usual);
         *score(search, one->from, one->to) += vote;
         *score(search, one->to, one->from) += vote;
@@ -302,7 +305,7 @@ static bool are_racks(const coll_contention *search, double usual) {
         }
     }
     for (int i = 0; i < search->count; i++) {
-        const transfer *t = &search->transfers[i];
+        const coll_transfer *t = &search->transfers[i];
         const int vote = vote_of(t, usual);
         votes += vote != 0;
         agreeing += vote == (search->group[t->from] == search->group[t->to] ? 1 : -1);
@@ -310,22 +313,41 @@ static bool are_racks(const coll_contention *search, double usual) {
     return agreeing >= AGREEING * votes && count_groups(search) > 1;
 }
 
+/* Divides the hosts into racks that explain all times, including those of fast transfers between
+ * racks. */
+static coll_contention_result fit_racks(coll_contention *search, int rounds, double usual) {
+    coll_rack_fit fit;
+    if (search->hosts > COLL_FIT_HOSTS || !(usual > 0) ||
+        coll_rack_fit_make(search->hosts, rounds, search->transfers, usual, &fit) != 0)
+        return COLL_CONTENTION_NONE;
+    const double needed = GAIN * search->hosts * log(fit.racks);
+    if (fit.racks > 1 && 2 * fit.racks <= search->hosts && fit.gain >= needed &&
+        fit.margin >= SURE) {
+        memcpy(search->group, fit.rack, (size_t)search->hosts * sizeof *search->group);
+        return COLL_CONTENTION_FOUND;
+    }
+    const bool hopeless = fit.racks == 1 || fit.gain < needed / 2;
+    return rounds == ROUNDS || (hopeless && search->count >= FILLING) ? COLL_CONTENTION_NONE
+                                                                      : COLL_CONTENTION_UNKNOWN;
+}
+
 coll_contention_result coll_contention_add(coll_contention *search, const double seconds[]) {
     for (int host = 0; host < search->hosts; host++) {
         const int to = search->to[host];
-        search->transfers[search->count++] = (transfer){host, to, seconds[to]};
+        search->transfers[search->count++] = (coll_transfer){host, to, seconds[to]};
     }
     const int rounds = search->count / search->hosts;
     const double usual = usual_time(search);
-    if (rounds >= SOME && !are_contended(search, usual))
-        return COLL_CONTENTION_NONE;
+    const bool contended = rounds < SOME || are_contended(search, usual);
     count_scores(search, usual);
     find_groups(search);
     count_support(search);
-    if (are_racks(search, usual))
+    if (contended && are_racks(search, usual))
         return COLL_CONTENTION_FOUND;
     const bool scattered = rounds >= SEVERAL && 2 * count_groups(search) > search->hosts;
-    return rounds == ROUNDS || scattered ? COLL_CONTENTION_NONE : COLL_CONTENTION_UNKNOWN;
+    if (contended && !scattered && rounds < ROUNDS)
+        return COLL_CONTENTION_UNKNOWN;
+    return fit_racks(search, rounds, usual);
 }
 
 void coll_contention_racks(const coll_contention *search, int racks[]) {

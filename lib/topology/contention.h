@@ -8,6 +8,10 @@
  * others and takes longer. The hosts are then divided into groups with which most of all these
  * times agree. The next round is made of pairs that are still unknown, and of pairs in different
  * groups, which keep the uplinks busy.
+ *
+ * The groups are racks if most times agree with them. If this leads nowhere, because uplinks are so
+ * fast that many transfers between racks are fast, too, racks are fitted to all times
+ * (lib/topology/rack_fit.h).
  */
 #ifndef COLL_LIB_TOPOLOGY_CONTENTION_H
 #define COLL_LIB_TOPOLOGY_CONTENTION_H
