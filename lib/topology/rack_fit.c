@@ -303,15 +303,15 @@ int coll_rack_fit_make(int hosts, int rounds, const coll_transfer transfers[], d
     m->rack_gain = RACK / m->count;
     for (int i = 0; i < m->count; i++)
         m->slower[i] = log(fabs(transfers[i].seconds) / usual);
-    double least = fit_uplink(m), margin = INFINITY;
-    const double single = least;
+    set_uplink(m, 1); /* inside a single rack no transfer crosses an uplink */
+    const double single = misfit(m);
+    double least = single, margin = INFINITY;
     bool changed = true;
     find_first_racks(m);
     for (int i = 0; changed && i < EXCHANGES; i++) {
         least = improve(m);
         changed = exchange_hosts(m, &least, &margin);
     }
-    number_racks(m);
     fit->racks = m->racks;
     const double mean = fmax(least, TINY) / m->count;
     fit->gain = (single - least) / mean;

@@ -171,8 +171,6 @@ START_TEST(nothing_is_tried_in_a_few_calls) {
 }
 END_TEST
 
-/* A trial is not made if it would gain less than it costs, in as many further calls as there were
- * before it. */
 /* Other algorithms then seem to take half as long as this one takes, so trying them costs nothing.
  */
 START_TEST(others_are_tried_at_once_if_the_first_takes_four_times_as_long) {
@@ -185,6 +183,8 @@ START_TEST(others_are_tried_at_once_if_the_first_takes_four_times_as_long) {
 }
 END_TEST
 
+/* A trial is not made if it would gain less than it costs, in as many further calls as there were
+ * before it. */
 START_TEST(nothing_is_tried_that_does_not_pay) {
     world w = {.time = {1000, 990}};
     candidates all = equal_candidates(2);
