@@ -11,9 +11,7 @@
  *   all ranks with the first call of a class.
  * - Algorithms that are not predicted to be faster on any network that the job may run on are not
  *   tried, nor is the MPI library's own if it was slower in smaller calls.
- * - Each rank times its calls from begin to end. In operations that no rank leaves before all have
- *   entered, the least of all ranks' times counts, which late ranks do not increase. In other
- *   operations, such as a broadcast, whose root may leave before others enter, the largest counts.
+ * - Each rank times its calls from begin to end, and the longest of all ranks' times counts.
  * - Nonblocking calls use the results of blocking ones: their own times depend mostly on what the
  *   program does meanwhile.
  * - Nothing is tuned within a host or between sites, for neighbourhood collectives, for small or

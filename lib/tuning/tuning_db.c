@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char FIRST_LINE[] = "libcoll-learnt 2", FORMERLY[] = "libcoll-learnt 1";
+static const char FIRST_LINE[] = "libcoll-learnt 3";
 
 enum {
     MOST_BYTES = 1 << 20, /* of the file: libcoll writes no larger file */
@@ -119,10 +119,18 @@ static bool parse_line(const coll_lines *at, char *line, coll_tuning_entry *one)
     return coll_words_ended(at, line);
 }
 
+/* Returns whether a file that begins with the line FIRST has times that were measured in another
+ * way. */
+static bool is_old(const char *first) {
+    return strcmp(first, "libcoll-learnt 1") == 0 || strcmp(first, "libcoll-learnt 2") == 0;
+}
+
 static bool parse_file(coll_lines *at, entries *found) {
     size_t length;
     const char *first = coll_lines_next(at, &length);
-    if (!first || (strcmp(first, FIRST_LINE) != 0 && strcmp(first, FORMERLY) != 0))
+    if (first && is_old(first))
+        return true;
+    if (!first || strcmp(first, FIRST_LINE) != 0)
         return coll_refuse(at, "it must begin with '%s'; delete it", FIRST_LINE);
     char *line;
     while ((line = coll_lines_next(at, &length))) {

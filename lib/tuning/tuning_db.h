@@ -4,14 +4,14 @@
  * algorithms for calls of a size class by ranks in the same places. They are saved in one file,
  * "learnt" (lib/base/cachefile.h):
  *
- *     libcoll-learnt 2
+ *     libcoll-learnt 3
  *     # comments and empty lines may be anywhere below the first line
  *     0123456789abcdef 25 n0 bcast 1048576 chain 0.446
  *
  * A line has the placement (see below), the number of ranks and the first rank's host (for human
  * readers), the operation, the class's least size in bytes, the algorithm, and the seconds that a
- * call took. A file that begins with "libcoll-learnt 1" has only the fastest algorithm of each
- * class. Operations and algorithms that the library doesn't know are ignored. No MPI.
+ * call took. A file of an earlier version counts as empty, since its times were measured in another
+ * way. Operations and algorithms that the library doesn't know are ignored. No MPI.
  */
 #ifndef COLL_LIB_TUNING_TUNING_DB_H
 #define COLL_LIB_TUNING_TUNING_DB_H

@@ -461,7 +461,7 @@ unset COLL_TOPOLOGY
 # The tuning database is shown and deleted.
 run 0 coll-info learnt || fail "nothing learnt"
 grep -q '/cache/libcoll/learnt: nothing has been learnt$' out || fail "nothing learnt: $(cat out)"
-echo 'libcoll-learnt 1' >cache/libcoll/learnt
+echo 'libcoll-learnt 3' >cache/libcoll/learnt
 run 0 coll-info learnt || fail "what is learnt"
 tail -n +2 out | cmp - cache/libcoll/learnt || fail "what is learnt: $(cat out)"
 run 0 coll-info learnt --forget || fail "what is forgotten"

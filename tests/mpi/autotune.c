@@ -271,7 +271,7 @@ static void write_own(const char *path, MPI_Comm comm) {
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
-    fprintf(file, "libcoll-learnt 1\n%016" PRIx64 " %d n0 bcast %d %s %s\n",
+    fprintf(file, "libcoll-learnt 3\n%016" PRIx64 " %d n0 bcast %d %s %s\n",
             coll_tuning_db_placement(&coll_state_of(state)->topo), world_ranks, 64 << 10,
             world_rank == 0 ? "binomial" : "chain", damaged ? "nonsense" : "0.001");
     ck_assert_int_eq(fclose(file), 0);

@@ -165,15 +165,15 @@ static void listen_to(bool (*find)(int number), char *said, size_t size) {
 static const struct {
     const char *text, *problem;
 } damaged[] = {
-    {"", "it must begin with 'libcoll-learnt 2'"},
-    {"libcoll-learnt 3\n", "it must begin with"},
-    {"libcoll-learnt 2\n\n# c\nfedc", "line 4: 'fedc' is no placement"},
-    {"libcoll-learnt 1\nfedcba987654321g 25 n0 bcast 2 chain 1\n", "is no placement"},
-    {"libcoll-learnt 1\nfedcba9876543210 0 n0 bcast 2 chain 1\n", "'0' is no number of ranks"},
-    {"libcoll-learnt 1\nfedcba9876543210 25 n0 bcast x chain 1\n", "'x' is no size"},
-    {"libcoll-learnt 1\nfedcba9876543210 25 n0 bcast 2 chain", "'' is no time"},
-    {"libcoll-learnt 1\nfedcba9876543210 25 n0 bcast 2 chain 1 2\n", "'2' is too much"},
-    {"libcoll-learnt 1\nfedcba9876543210 25 n0 bcast-of-many-words 2 chain 1\n", "no operation"},
+    {"", "it must begin with 'libcoll-learnt 3'"},
+    {"libcoll-learnt 4\n", "it must begin with"},
+    {"libcoll-learnt 3\n\n# c\nfedc", "line 4: 'fedc' is no placement"},
+    {"libcoll-learnt 3\nfedcba987654321g 25 n0 bcast 2 chain 1\n", "is no placement"},
+    {"libcoll-learnt 3\nfedcba9876543210 0 n0 bcast 2 chain 1\n", "'0' is no number of ranks"},
+    {"libcoll-learnt 3\nfedcba9876543210 25 n0 bcast x chain 1\n", "'x' is no size"},
+    {"libcoll-learnt 3\nfedcba9876543210 25 n0 bcast 2 chain", "'' is no time"},
+    {"libcoll-learnt 3\nfedcba9876543210 25 n0 bcast 2 chain 1 2\n", "'2' is too much"},
+    {"libcoll-learnt 3\nfedcba9876543210 25 n0 bcast-of-many-words 2 chain 1\n", "no operation"},
 };
 
 /*
@@ -191,10 +191,21 @@ START_TEST(a_damaged_file_is_told_and_replaced) {
 }
 END_TEST
 
+/* An older file is not used, without a word, and is replaced by the next result. */
+START_TEST(a_file_of_an_earlier_version_counts_as_empty) {
+    char said[1000];
+    write_text("libcoll-learnt 2\nfedcba9876543210 25 n0 bcast 2 chain 1\n");
+    listen_to(finds, said, sizeof said);
+    ck_assert_str_eq(said, "");
+    ck_assert(keeps(5));
+    ck_assert(in_another(finds, 5));
+}
+END_TEST
+
 START_TEST(the_oldest_make_room) {
     enum { MANY = 2000 };
     FILE *file;
-    write_text("libcoll-learnt 1\n");
+    write_text("libcoll-learnt 3\n");
     file = fopen(path, "a");
     for (int i = 0; i < MANY; i++)
         fprintf(file, "%016x 25 n0 bcast 1 chain 0.25\n", i + 1);
@@ -255,6 +266,7 @@ int main(void) {
     tcase_add_test(cases, jobs_that_write_at_once_leave_a_good_file);
     tcase_add_loop_test(cases, a_damaged_file_is_told_and_replaced, 0,
                         sizeof damaged / sizeof *damaged);
+    tcase_add_test(cases, a_file_of_an_earlier_version_counts_as_empty);
     tcase_add_test(cases, the_oldest_make_room);
     tcase_add_test(cases, a_place_that_can_not_be_is_an_error);
     tcase_add_test(cases, placements_differ_by_hosts_racks_and_order);
