@@ -218,6 +218,19 @@ typedef struct COLL_Description {
 /* Describes COMM. Collective on a communicator's first use, local afterwards. */
 int COLL_Describe(MPI_Comm comm, COLL_Description *description);
 
+/* Rates between hosts, in bytes/s; the same on all ranks. */
+typedef struct COLL_Rates {
+    double link;    /* of a host's link while all hosts send; 0: not measured */
+    double uplinks; /* of all racks' uplinks together; 0: not measured, or one rack */
+} COLL_Rates;
+
+/*
+ * Measures the rates between the hosts of COMM as a job without a profile does when it begins. This
+ * takes some tenths of a second, in which nothing else should use the network. Measures nothing on
+ * one host or between sites. Collective.
+ */
+int COLL_Measure_rates(MPI_Comm comm, COLL_Rates *rates);
+
 /*
  * The contents of a profile. COST[level] is valid if MEASURED[level] is not 0. A curve, in a COST
  * or in COPY, is valid if its KNOTS is not 0.

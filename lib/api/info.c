@@ -9,6 +9,7 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/args.h"
+#include "lib/cost/network_probe.h"
 #include "lib/cost/networks.h"
 #include "lib/cost/profilefile.h"
 #include "lib/sim/link_load.h"
@@ -330,6 +331,20 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
     }
     memcpy(description->copy, state->profile->copy, sizeof description->copy);
     return MPI_SUCCESS;
+}
+
+int COLL_Measure_rates(MPI_Comm comm, COLL_Rates *rates) {
+    coll_comm *own;
+    coll_network_rates measured = {.link = 0};
+    int code = coll_comm_open_intra(comm, "COLL_Measure_rates", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_state *state = coll_state_of(own);
+    if (state->topo.nodes > 1 && state->topo.sites == 1)
+        code = coll_network_probe(own, &state->topo, state->profile->level[COLL_LEVEL_RACK].latency,
+                                  &measured);
+    *rates = (COLL_Rates){.link = measured.link, .uplinks = measured.together};
+    return coll_raise(comm, code);
 }
 
 static int write_profile(const char *path, const coll_topo *topo, const COLL_Profile *profile) {

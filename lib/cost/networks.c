@@ -27,6 +27,9 @@ static const assumption only_rates[] = {
 /* Everything was measured, but other traffic may use a part of the buffer. */
 static const assumption measured[] = {{.share = 1}, {.share = 0.5}};
 
+/* per_rank was measured with at most so many ranks. */
+enum { RANKS_MEASURED = 64 };
+
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 /* Returns the assumptions for PROFILE, and sets *COUNT to their number. */
@@ -53,6 +56,16 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
     return topo->nodes < 2 || topo->sites > 1 ? 0 : count;
 }
 
+/*
+ * Returns the seconds by which a message takes each end longer if all RANKS send and receive at the
+ * same time: they wait for processors, or for a host's link, that they share. COST->per_rank was
+ * measured by ping-pongs, in which only one rank of a pair works at a time. With all ranks working,
+ * both ends take as much longer as the whole message did then.
+ */
+static double shared_overhead(const coll_cost *cost, int ranks) {
+    return cost->per_rank * ((ranks < RANKS_MEASURED ? ranks : RANKS_MEASURED) - 2);
+}
+
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network) {
     int count;
@@ -64,6 +77,9 @@ void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int n
             cost->per_byte = 1 / assumed->rate;
         if (assumed->overhead > 0)
             cost->overhead = assumed->overhead;
+        const double shared = shared_overhead(cost, topo->ranks);
+        cost->overhead += shared;
+        cost->latency += 2 * shared;
         cost->buffer = assumed->share * (assumed->buffer > 0 ? assumed->buffer : cost->buffer);
         for (int i = 0; i < COLL_PARAMETERS; i++)
             cost->curve[i].knots = 0;

@@ -7,6 +7,7 @@
 
 #include "app/progress.h"
 #include "tests/support/harness.h"
+#include "tests/support/layouts.h"
 #include "tools/profile/fitted.h"
 #include "tools/profile/survey.h"
 
@@ -85,6 +86,46 @@ START_TEST(surveys_find_every_parameter) {
         model_make(&s, 1e9, &m);
     harness_assert(world_rank > 0 || !total || has_everything(&s, &m), "a parameter is missing");
     survey_free(&s);
+}
+END_TEST
+
+/* The ranks' measurements at the first level with pairs stand for those between racks. */
+START_TEST(uplinks_have_the_rate_of_all_hosts) {
+    static survey s;
+    static model m;
+    int total = 0, level = 0;
+    s = (survey){.comm = MPI_COMM_WORLD, .rank = world_rank, .ranks = world_ranks, .seconds = 0.2};
+    int code = survey_plan(&s, &total);
+    code = code == MPI_SUCCESS && total ? survey_run(&s) : code;
+    harness_assert(code == MPI_SUCCESS, "run");
+    while (level < COLL_LEVELS && !s.level[level].pairs)
+        level++;
+    if (world_rank == 0 && total) {
+        s.level[COLL_LEVEL_SITE] = s.level[level];
+        s.rates = (COLL_Rates){.link = 6e6, .uplinks = 25e6};
+        model_make(&s, 1e9, &m);
+    }
+    const double together = m.level[COLL_LEVEL_SITE].cost.together;
+    harness_assert(world_rank > 0 || !total || together == 25e6, "%g", together);
+    survey_free(&s);
+}
+END_TEST
+
+START_TEST(rates_are_measured_between_hosts) {
+    for (int racks = 1; racks <= 2; racks++) {
+        MPI_Comm comm;
+        COLL_Rates rates = {.link = -1}, most;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        pretend_layout(comm, world_ranks, racks);
+        int code = COLL_Measure_rates(comm, &rates);
+        MPI_Allreduce(&rates, &most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        const bool several = world_ranks > 1, between = racks == 2 && several;
+        harness_assert(code == MPI_SUCCESS && (rates.link > 0) == several &&
+                           (rates.uplinks > 0) == between && rates.link == most.link &&
+                           rates.uplinks == most.uplinks,
+                       "%d racks: %g, %g", racks, rates.link, rates.uplinks);
+        MPI_Comm_free(&comm);
+    }
 }
 END_TEST
 
@@ -170,6 +211,8 @@ static Suite *surveys(void) {
     TCase *tests = tcase_create("survey");
     tcase_add_test(tests, streams_leave_racks_as_they_enter);
     tcase_add_test(tests, surveys_find_every_parameter);
+    tcase_add_test(tests, uplinks_have_the_rate_of_all_hosts);
+    tcase_add_test(tests, rates_are_measured_between_hosts);
     tcase_add_test(tests, floods_keep_to_their_bounds);
     tcase_add_test(tests, floods_that_cannot_arrive_end);
     tcase_add_test(tests, floods_are_not_announced);

@@ -488,6 +488,22 @@ START_TEST(networks_with_a_share_of_the_buffers_have_equal_costs) {
 }
 END_TEST
 
+START_TEST(ranks_that_share_processors_have_more_overhead) {
+    enum { RANKS = 12, OTHERS = RANKS - 2 };
+    const double each = 3e-6;
+    scene s;
+    coll_profile without, with;
+    set_scene(&s, chain, RANKS, RANKS, 1);
+    s.profile.measured[COLL_LEVEL_RACK] = true;
+    coll_networks_get(&s.profile, &s.topo, 0, &without);
+    s.profile.level[COLL_LEVEL_RACK].per_rank = each;
+    coll_networks_get(&s.profile, &s.topo, 0, &with);
+    const coll_cost *less = &without.level[COLL_LEVEL_RACK], *more = &with.level[COLL_LEVEL_RACK];
+    ck_assert_double_eq_tol(more->overhead - less->overhead, OTHERS * each, 1e-12);
+    ck_assert_double_eq_tol(coll_cost_transfer(more, 0), coll_cost_transfer(less, 0), 1e-12);
+}
+END_TEST
+
 /* Counts the traffic of STEPS of RANKS. */
 static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorithm, int ranks,
                                   int64_t steps) {
@@ -1037,6 +1053,7 @@ int main(void) {
     tcase_add_loop_test(cases, buffers_of_the_share_that_was_filled_are_as_good,
                         COLL_OPERATION_ALLREDUCE, COLL_OPERATION_SCATTER);
     tcase_add_loop_test(cases, networks_with_a_share_of_the_buffers_have_equal_costs, 0, 2);
+    tcase_add_test(cases, ranks_that_share_processors_have_more_overhead);
     tcase_add_loop_test(cases, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_loop_test(cases, pipelines_on_shared_nodes_take_as_long_as_they_do_in_full, 0, 3);

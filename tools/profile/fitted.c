@@ -174,6 +174,9 @@ void model_make(const survey *s, double noise, model *m) {
     for (int level = 0; level < COLL_LEVELS; level++)
         if (s->level[level].pairs)
             make_level(&s->level[level], noise, &m->level[level]);
+    /* The level's pairs send on an uplink from half of a rack's hosts, which may not fill it. */
+    if (s->rates.uplinks > 0)
+        m->level[COLL_LEVEL_SITE].cost.together = s->rates.uplinks;
     for (int copy = 0; s->copied && copy < COLL_COPIES; copy++) {
         model_curve *curve = &m->copy[copy];
         curve->points = COPIES_SIZES;

@@ -424,5 +424,10 @@ static int direct_all(survey *s) {
 }
 
 int survey_run(survey *s) {
+    if (s->rank == 0)
+        app_progress("rates between hosts");
+    int code = COLL_Measure_rates(s->comm, &s->rates);
+    if (code != MPI_SUCCESS)
+        return code;
     return s->rank == 0 ? direct_all(s) : do_tasks(s);
 }

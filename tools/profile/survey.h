@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes all measurements of a profile in this order: at each level single pairs one after the
- * other, concurrent pairs, relays, converging streams and floods; then copies in memory. Rank 0
- * directs the other ranks. Ranks that take no part in a measurement sleep.
+ * Takes all measurements of a profile in this order: rates between hosts; at each level single
+ * pairs one after the other, concurrent pairs, relays, converging streams and floods; then copies
+ * in memory. Rank 0 directs the other ranks. Ranks that take no part in a measurement sleep.
  */
 #ifndef COLL_TOOLS_PROFILE_SURVEY_H
 #define COLL_TOOLS_PROFILE_SURVEY_H
@@ -48,6 +48,7 @@ typedef struct survey {
     double seconds; /* intended for all measurements of messages */
     bool flood;     /* floods are allowed */
     COLL_Place *places;
+    COLL_Rates rates;
     survey_level level[COLL_LEVELS];
     bool copied;                            /* the copies were measured; on rank 0 */
     double copy[COLL_COPIES][COPIES_SIZES]; /* s: of one copy */
