@@ -10,7 +10,7 @@
  * count as equally fast. */
 enum { PARTS = 50 };
 
-enum { MEDIAN_BEST, MEDIAN_TRIED, ALL_TRIED };
+enum { MEDIAN_BEST, QUARTILE_BEST, MEDIAN_TRIED, ALL_TRIED };
 
 static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
@@ -18,6 +18,16 @@ static int64_t larger(int64_t a, int64_t b) {
 
 static int64_t divide_rounding_up(int64_t number, int64_t by) {
     return (number + by - 1) / by;
+}
+
+static bool is_brief(const coll_autotune_rounds *rounds) {
+    const int64_t time = rounds->time[rounds->best];
+    return time > 0 && time < COLL_AUTOTUNE_BRIEF;
+}
+
+/* Returns the number of calls of the current or next try; the first of them is not timed. */
+static int calls_of_try(const coll_autotune_rounds *rounds) {
+    return is_brief(rounds) ? 1 + COLL_AUTOTUNE_RECENT : COLL_AUTOTUNE_TRY;
 }
 
 static void begin_try(coll_autotune_rounds *rounds, int which, int64_t from) {
@@ -29,17 +39,18 @@ static void begin_try(coll_autotune_rounds *rounds, int which, int64_t from) {
 
 /* Plans the next try: which candidate, and from which call on. */
 static void plan_next_try(coll_autotune_rounds *rounds) {
-    const int64_t first = rounds->time[0], best = rounds->time[rounds->best];
+    const int64_t first = rounds->time[0], best = rounds->time[rounds->best],
+                  earliest = rounds->calls + (is_brief(rounds) ? 1 + COLL_AUTOTUNE_RECENT : 0);
+    const int calls = calls_of_try(rounds);
     for (int i = 1; i < rounds->candidates.count && first > 0; i++) {
         const coll_choice *one = &rounds->candidates.of[i];
         const int64_t gain = best - first * (1000 - one->gain) / 1000,
-                      cost = COLL_AUTOTUNE_TRY * larger(first * one->most / 1000 - best, 0);
+                      cost = calls * larger(first * one->most / 1000 - best, 0);
         if (rounds->time[i] > 0 || one->gain == 0 || gain <= 0)
             continue;
-        begin_try(
-            rounds, i,
-            larger(rounds->calls, larger(divide_rounding_up(PARTS * (rounds->extra + cost), best),
-                                         divide_rounding_up(cost, gain))));
+        begin_try(rounds, i,
+                  larger(earliest, larger(divide_rounding_up(PARTS * (rounds->extra + cost), best),
+                                          divide_rounding_up(cost, gain))));
         return;
     }
     rounds->settled = true;
@@ -82,7 +93,7 @@ void coll_autotune_rounds_set_known(coll_autotune_rounds *rounds, const int64_t 
 
 static bool is_trying(const coll_autotune_rounds *rounds) {
     return !rounds->settled && rounds->calls >= rounds->from &&
-           rounds->calls < rounds->from + COLL_AUTOTUNE_TRY;
+           rounds->calls < rounds->from + calls_of_try(rounds);
 }
 
 int coll_autotune_rounds_next(const coll_autotune_rounds *rounds) {
@@ -98,8 +109,9 @@ static void add_time(coll_recent_times *times, int64_t time) {
     times->of[times->count++ % COLL_AUTOTUNE_RECENT] = time;
 }
 
-/* Returns the median of TIMES, of an even number the upper one; 0 if there are none. */
-static int64_t median(const coll_recent_times *times) {
+/* Returns the median of TIMES if PART is 2, the lower quartile if PART is 4; 0 if there are no
+ * times. */
+static int64_t quantile(const coll_recent_times *times, int part) {
     int64_t sorted[COLL_AUTOTUNE_RECENT] = {0};
     const int count =
         (int)(times->count < COLL_AUTOTUNE_RECENT ? times->count : COLL_AUTOTUNE_RECENT);
@@ -108,7 +120,7 @@ static int64_t median(const coll_recent_times *times) {
             sorted[j] = sorted[j - 1];
         sorted[j] = times->of[i];
     }
-    return sorted[count / 2];
+    return sorted[count / part];
 }
 
 static void record_time(coll_autotune_rounds *rounds, int turn, int64_t time) {
@@ -123,31 +135,34 @@ bool coll_autotune_rounds_record(coll_autotune_rounds *rounds, int64_t time) {
     const int turn = coll_autotune_rounds_next(rounds);
     if (rounds->settled)
         return false;
-    if (rounds->calls < rounds->from + COLL_AUTOTUNE_TRY)
+    if (rounds->calls < rounds->from + calls_of_try(rounds))
         record_time(rounds, turn, time);
     rounds->last = turn;
     rounds->calls++;
-    if (rounds->calls != rounds->from + COLL_AUTOTUNE_TRY)
+    if (rounds->calls != rounds->from + calls_of_try(rounds))
         return false;
-    rounds->own[MEDIAN_BEST] = median(&rounds->best_times);
-    rounds->own[MEDIAN_TRIED] = median(&rounds->tried_times);
+    rounds->own[MEDIAN_BEST] = quantile(&rounds->best_times, 2);
+    rounds->own[QUARTILE_BEST] = quantile(&rounds->best_times, 4);
+    rounds->own[MEDIAN_TRIED] = quantile(&rounds->tried_times, 2);
     return true;
 }
 
 bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds) {
-    return !rounds->settled && rounds->calls == rounds->from + COLL_AUTOTUNE_TRY + rounds->pause;
+    return !rounds->settled && rounds->calls == rounds->from + calls_of_try(rounds) + rounds->pause;
 }
 
 void coll_autotune_rounds_use_agreed(coll_autotune_rounds *rounds, const int64_t agreed[]) {
     int64_t *best = &rounds->time[rounds->best], *tried = &rounds->time[rounds->tried];
+    const int64_t calls = calls_of_try(rounds),
+                  quartile = is_brief(rounds) ? agreed[QUARTILE_BEST] : 0;
     if (agreed[MEDIAN_BEST] > 0)
         *best = agreed[MEDIAN_BEST];
     if (tried == best)
         correct_expectations(rounds, *best);
     else {
         *tried = agreed[MEDIAN_TRIED];
-        rounds->extra += larger(agreed[ALL_TRIED] - COLL_AUTOTUNE_TRY * *best, 0);
-        if (*tried < *best - *best / PARTS)
+        rounds->extra += larger(agreed[ALL_TRIED] - calls * *best, 0);
+        if (*tried < (quartile > 0 ? quartile : *best) - *best / PARTS)
             rounds->best = rounds->tried;
     }
     plan_next_try(rounds);

@@ -6,8 +6,8 @@
  * on all ranks.
  *
  * At first the chosen algorithm runs, and the ranks agree on its time. If it takes far longer
- * than predicted, more is expected of the other candidates. They are each tried in
- * COLL_AUTOTUNE_TRY calls, the one with the largest expected gain first, as soon as
+ * than predicted, more is expected of the other candidates. They are each tried in a few calls, the
+ * one with the largest expected gain first, as soon as
  *
  * - these calls, in the worst case, and all earlier tries cost at most a fiftieth of the time that
  *   all calls have taken so far, and
@@ -23,6 +23,11 @@
  * shortest would be wrong: a rank whose call takes long enters the next one late, finds its data
  * there, and leaves at once. The nonblocking agreement has a pause of some further calls to
  * complete, which is normally enough.
+ *
+ * Brief calls take long if other ranks or programs use the processors, or if ranks arrive late, so
+ * their times vary. Before a candidate is tried, COLL_AUTOTUNE_RECENT calls by the best one are
+ * timed, then as many by the candidate. Its median must be below the lower quartile of the best
+ * one.
  */
 #ifndef COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
 #define COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
@@ -33,9 +38,10 @@
 #include <stdint.h>
 
 enum {
-    COLL_AUTOTUNE_TRY = 4,
-    COLL_AUTOTUNE_TIMES = 3, /* times in one agreement */
-    COLL_AUTOTUNE_RECENT = 9
+    COLL_AUTOTUNE_TRY = 4,         /* calls of a try, if they are not brief */
+    COLL_AUTOTUNE_TIMES = 4,       /* times in one agreement */
+    COLL_AUTOTUNE_RECENT = 9,      /* latest calls whose median counts */
+    COLL_AUTOTUNE_BRIEF = 10000000 /* ns */
 };
 
 /* The times of the last calls, ns. */
@@ -57,7 +63,8 @@ typedef struct coll_autotune_rounds {
     int last;                  /* the candidate of the last call; -1: none */
     coll_recent_times best_times, tried_times; /* of this rank, since the last agreement */
     int64_t own[COLL_AUTOTUNE_TIMES];          /* this rank's part of the agreement, ns: the medians
-                                                  of BEST and TRIED, and the sum of TRIED's times */
+                                                  of BEST and TRIED, BEST's lower quartile, and
+                                                  the sum of TRIED's times */
 } coll_autotune_rounds;
 
 /* Begins tuning: the first of CANDIDATES runs. Agreements, also the one on times known from earlier
