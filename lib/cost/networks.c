@@ -27,7 +27,7 @@ static const assumption only_rates[] = {
 /* Everything was measured, but other traffic may use a part of the buffer. */
 static const assumption measured[] = {{.share = 1}, {.share = 0.5}};
 
-/* per_rank was measured with at most so many ranks. */
+/* coll-profile measures per_rank with at most so many ranks (SURVEY_CROWD pairs). */
 enum { RANKS_MEASURED = 64 };
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))

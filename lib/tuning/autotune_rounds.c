@@ -39,9 +39,9 @@ static void begin_try(coll_autotune_rounds *rounds, int which, int64_t from) {
 
 /* Plans the next try: which candidate, and from which call on. */
 static void plan_next_try(coll_autotune_rounds *rounds) {
-    const int64_t first = rounds->time[0], best = rounds->time[rounds->best],
-                  earliest = rounds->calls + (is_brief(rounds) ? 1 + COLL_AUTOTUNE_RECENT : 0);
     const int calls = calls_of_try(rounds);
+    const int64_t first = rounds->time[0], best = rounds->time[rounds->best],
+                  earliest = rounds->calls + (is_brief(rounds) ? calls : 0);
     for (int i = 1; i < rounds->candidates.count && first > 0; i++) {
         const coll_choice *one = &rounds->candidates.of[i];
         const int64_t gain = best - first * (1000 - one->gain) / 1000,

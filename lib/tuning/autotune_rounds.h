@@ -24,10 +24,9 @@
  * there, and leaves at once. The nonblocking agreement has a pause of some further calls to
  * complete, which is normally enough.
  *
- * Brief calls take long if other ranks or programs use the processors, or if ranks arrive late, so
- * their times vary. Before a candidate is tried, COLL_AUTOTUNE_RECENT calls by the best one are
- * timed, then as many by the candidate. Its median must be below the lower quartile of the best
- * one.
+ * The times of brief calls vary: other ranks or programs use the processors, and ranks arrive late.
+ * Before a candidate is tried, COLL_AUTOTUNE_RECENT calls by the best one are timed, then as many
+ * by the candidate. Its median must be below the lower quartile of the best one.
  */
 #ifndef COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
 #define COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
@@ -41,7 +40,7 @@ enum {
     COLL_AUTOTUNE_TRY = 4,         /* calls of a try, if they are not brief */
     COLL_AUTOTUNE_TIMES = 4,       /* times in one agreement */
     COLL_AUTOTUNE_RECENT = 9,      /* latest calls whose median counts */
-    COLL_AUTOTUNE_BRIEF = 10000000 /* ns */
+    COLL_AUTOTUNE_BRIEF = 10000000 /* ns; calls that take less are brief */
 };
 
 /* The times of the last calls, ns. */

@@ -69,19 +69,25 @@ START_TEST(streams_leave_racks_as_they_enter) {
 }
 END_TEST
 
+/* Surveys all ranks, with floods if FLOOD. Returns the number of single pairs. */
+static int make_survey(survey *s, bool flood) {
+    int total = 0;
+    *s = (survey){.comm = MPI_COMM_WORLD,
+                  .rank = world_rank,
+                  .ranks = world_ranks,
+                  .seconds = 0.2,
+                  .flood = flood};
+    int code = survey_plan(s, &total);
+    harness_assert(code == MPI_SUCCESS && (total > 0) == (world_ranks > 1), "plan");
+    code = total ? survey_run(s) : MPI_SUCCESS;
+    harness_assert(code == MPI_SUCCESS, "run");
+    return total;
+}
+
 START_TEST(surveys_find_every_parameter) {
     static survey s;
     static model m;
-    int total = 0;
-    s = (survey){.comm = MPI_COMM_WORLD,
-                 .rank = world_rank,
-                 .ranks = world_ranks,
-                 .seconds = 0.2,
-                 .flood = true};
-    int code = survey_plan(&s, &total);
-    harness_assert(code == MPI_SUCCESS && (total > 0) == (world_ranks > 1), "plan");
-    code = total ? survey_run(&s) : MPI_SUCCESS;
-    harness_assert(code == MPI_SUCCESS, "run");
+    const int total = make_survey(&s, true);
     if (world_rank == 0 && total)
         model_make(&s, 1e9, &m);
     harness_assert(world_rank > 0 || !total || has_everything(&s, &m), "a parameter is missing");
@@ -93,11 +99,8 @@ END_TEST
 START_TEST(uplinks_have_the_rate_of_all_hosts) {
     static survey s;
     static model m;
-    int total = 0, level = 0;
-    s = (survey){.comm = MPI_COMM_WORLD, .rank = world_rank, .ranks = world_ranks, .seconds = 0.2};
-    int code = survey_plan(&s, &total);
-    code = code == MPI_SUCCESS && total ? survey_run(&s) : code;
-    harness_assert(code == MPI_SUCCESS, "run");
+    const int total = make_survey(&s, false);
+    int level = 0;
     while (level < COLL_LEVELS && !s.level[level].pairs)
         level++;
     if (world_rank == 0 && total) {
