@@ -23,6 +23,9 @@ typedef COLL_Curve coll_curve;
  * With the header, such a message exceeds the eager limit of most transports, 64 KB. */
 enum { COLL_EAGER = 64 << 10 };
 
+/* A cost's per_rank is measured with at most so many ranks: more don't make messages longer. */
+enum { COLL_RANKS_MEASURED = 64 };
+
 /* Returns what is wrong with CURVE, as static text ("a time below the one before"); NULL if CURVE
  * is valid. */
 const char *coll_curve_fault(const coll_curve *curve);

@@ -3,6 +3,8 @@
 
 #include "lib/cost/network_probe.h"
 
+#include "lib/cost/cost.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,11 @@ static const double ENOUGH = 4e-3, NOISY = 30e-3, BRIEF = 1e-3, ALIKE = 0.1;
 enum { LATENCIES = 4, REPEATS = 3 };
 
 static const double MEDIAN = 0.5, UPPER_DECILE = 0.9;
+
+/* A pair of hosts exchanges small messages for PAUSE seconds, until all pairs have begun, and then
+ * measures up to TRIPS round trips, for as long again. */
+enum { TRIPS = 64 };
+static const double PAUSE = 5e-3;
 
 /* Longest sleep of a receiver: sleeps make times uncertain. */
 static const double LONGEST_SLEEP = 100e-6;
@@ -262,6 +269,93 @@ static int measure(probe *p, const partners *whom, double *rate) {
     return code;
 }
 
+/* --- How much longer messages take while other ranks communicate --- */
+
+/* Returns the rank with which this rank exchanges small messages, and sets *LEADS to whether this
+ * rank begins. The two are in one rack, if there is a rack of several hosts; MPI_PROC_NULL: there
+ * is no partner. */
+static int find_partner(const probe *p, bool *leads) {
+    const coll_topo *topo = p->topo;
+    const coll_place *place = &topo->places[p->comm->rank];
+    const bool alone = topo->racks == topo->nodes;
+    const int nth = alone ? place->rack : count_hosts(p, place->rack, place->node), other = nth ^ 1;
+    *leads = nth < other;
+    if (other >= (alone ? topo->racks : count_hosts(p, place->rack, topo->nodes)))
+        return MPI_PROC_NULL;
+    return alone ? rank_of_host(p, other, 0) : rank_of_host(p, place->rack, other);
+}
+
+/* Sends and receives a message; the rank that LEADS sends first. The message says whether MORE
+ * round trips follow. */
+static int do_round_trip(probe *p, int partner, bool leads, bool *more) {
+    MPI_Request request;
+    int code = MPI_SUCCESS;
+    for (int half = 0; half < 2 && code == MPI_SUCCESS; half++) {
+        *p->out = *more;
+        code =
+            leads == (half == 0)
+                ? coll_isend(p->comm, p->out, 1, MPI_BYTE, partner, COLL_TAG_COLLECTIVE, &request)
+                : coll_irecv(p->comm, p->in, 1, MPI_BYTE, partner, COLL_TAG_COLLECTIVE, &request);
+        if (code == MPI_SUCCESS)
+            code = coll_wait_all(&p->wait, 1, &request, NULL);
+        if (!leads && half == 0)
+            *more = *p->in;
+    }
+    return code;
+}
+
+/* Exchanges small messages with PARTNER. If this rank LEADS, sets *LEAST and *USUAL to the least
+ * and the median time of a message. */
+static int time_messages(probe *p, int partner, bool leads, double *least, double *usual) {
+    double trips[TRIPS], shortest = INFINITY;
+    const double begin = PMPI_Wtime();
+    bool more = true;
+    int count = 0, code = MPI_SUCCESS;
+    while (more && code == MPI_SUCCESS) {
+        const double before = PMPI_Wtime() - begin;
+        more = before < PAUSE || (before < 2 * PAUSE && count + 1 < TRIPS);
+        code = do_round_trip(p, partner, leads, &more);
+        const double trip = PMPI_Wtime() - begin - before;
+        shortest = fmin(shortest, trip);
+        if (before >= PAUSE && count < TRIPS)
+            trips[count++] = trip;
+    }
+    if (leads && code == MPI_SUCCESS) {
+        *least = shortest / 2;
+        *usual = find_quantile(count, trips, MEDIAN) / 2;
+    }
+    return code;
+}
+
+/*
+ * Sets *PER_RANK to the seconds by which a message takes longer for each host beyond two that
+ * communicates at the same time. Pairs of hosts exchange messages, the shortest of which were not
+ * disturbed by other pairs. If messages usually take less than twice as long, that is noise.
+ */
+static int measure_per_rank(probe *p, double *per_rank) {
+    enum { FEWEST_HOSTS = 4 };
+    const int hosts = p->topo->nodes,
+              counted = hosts < COLL_RANKS_MEASURED ? hosts : COLL_RANKS_MEASURED;
+    double least = 0, usual = 0;
+    bool leads;
+    *per_rank = 0;
+    if (hosts < FEWEST_HOSTS)
+        return MPI_SUCCESS;
+    const int partner = find_partner(p, &leads);
+    int code = MPI_SUCCESS;
+    if (partner != MPI_PROC_NULL)
+        code = time_messages(p, partner, leads, &least, &usual);
+    if (code == MPI_SUCCESS)
+        code = share_quantile(p, least, &least);
+    if (code == MPI_SUCCESS)
+        code = share_quantile(p, usual, &usual);
+    if (usual >= 2 * least)
+        *per_rank = (usual - least) / (counted - 2);
+    return code == MPI_SUCCESS ? code : (p->comm->broken = code);
+}
+
+/* --- The whole measurement --- */
+
 /* Broadcasts RATES, which hosts' first ranks have measured, to all ranks. */
 static int broadcast_rates(probe *p, coll_network_rates *rates) {
     coll_network_rates *shared = (coll_network_rates *)p->in;
@@ -288,9 +382,12 @@ static int measure_links(probe *p, coll_network_rates *rates) {
     if (code == MPI_SUCCESS)
         code = measure(p, &far, &other);
     if (code == MPI_SUCCESS && racks > 1)
-        *rates = (coll_network_rates){has_links ? link : other, racks * other};
+        *rates = (coll_network_rates){.link = has_links ? link : other, .together = racks * other};
     else if (code == MPI_SUCCESS)
         *rates = (coll_network_rates){.link = fmin(link, other)};
+    p->quantile = MEDIAN;
+    if (code == MPI_SUCCESS)
+        code = measure_per_rank(p, &rates->per_rank);
     return code;
 }
 

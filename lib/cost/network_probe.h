@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures the rates of hosts' links and of racks' uplinks by a few messages: one rank of each host
- * sends to a rank of another host, all at the same time. The measurement takes some tenths of a
- * second.
+ * sends to a rank of another host, all at the same time. Also measures how much longer small
+ * messages take then. The measurement takes some tenths of a second.
  */
 #ifndef COLL_LIB_COST_NETWORK_PROBE_H
 #define COLL_LIB_COST_NETWORK_PROBE_H
@@ -10,10 +10,13 @@
 #include "lib/base/comm.h"
 #include "lib/topology/topo.h"
 
-/* Rates in bytes/s, the same on all ranks. */
+/* Rates in bytes/s, and a time in seconds; the same on all ranks. */
 typedef struct coll_network_rates {
     double link;     /* of a host's link while all hosts send */
     double together; /* of all racks' uplinks together; 0 with one rack */
+    double per_rank; /* how much longer a small message takes for each host beyond two that
+                        communicates at the same time; 0: hardly any longer, or less than four hosts
+                      */
 } coll_network_rates;
 
 /*

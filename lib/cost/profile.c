@@ -164,6 +164,7 @@ void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
     coll_cost *rack = &profile->level[COLL_LEVEL_RACK], *site = &profile->level[COLL_LEVEL_SITE];
     strcpy(profile->source, "measured when the job began");
     rack->per_byte = site->per_byte = 1 / rates->link;
+    rack->per_rank = site->per_rank = rates->per_rank;
     profile->measured[COLL_LEVEL_RACK] = profile->only_rates = true;
     if (topo->racks == 1)
         return;
