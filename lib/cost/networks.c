@@ -19,16 +19,11 @@ typedef struct assumption {
 static const assumption unmeasured[] = {
     {50e6, 10e-6, 256e3, 1}, {5e6, 10e-6, 100e3, 1}, {500e6, 10e-6, 1e6, 1}};
 
-/* Only rates were measured (lib/cost/network_probe.h). On half of these networks ranks share cores:
- * messages take their processors longer. */
-static const assumption only_rates[] = {
-    {0, 10e-6, 256e3, 1}, {0, 10e-6, 128e3, 1}, {0, 50e-6, 128e3, 1}, {0, 50e-6, 64e3, 1}};
+/* Only rates and per_rank were measured (lib/cost/network_probe.h). */
+static const assumption only_rates[] = {{0, 10e-6, 128e3, 1}, {0, 10e-6, 64e3, 1}};
 
 /* Everything was measured, but other traffic may use a part of the buffer. */
 static const assumption measured[] = {{.share = 1}, {.share = 0.5}};
-
-/* coll-profile measures per_rank with at most so many ranks (SURVEY_CROWD pairs). */
-enum { RANKS_MEASURED = 64 };
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -57,13 +52,28 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
 }
 
 /*
- * Returns the seconds by which a message takes each end longer if all RANKS send and receive at the
- * same time: they wait for processors, or for a host's link, that they share. COST->per_rank was
- * measured by ping-pongs, in which only one rank of a pair works at a time. With all ranks working,
- * both ends take as much longer as the whole message did then.
+ * The work of a message's end on processors that all ranks share, in units of per_rank. It is one
+ * unit for ping-pongs: if half of the ranks have a message under way, which takes two ends' work,
+ * each rank adds one unit to a message's time. Messages of collectives take more work. With 2 to 4
+ * units choices were about equally good on ten labs whose hosts share two processors; with 1 or
+ * none they were worse.
  */
-static double shared_overhead(const coll_cost *cost, int ranks) {
-    return cost->per_rank * ((ranks < RANKS_MEASURED ? ranks : RANKS_MEASURED) - 2);
+static const double SHARED_WORK = 3;
+
+/*
+ * Returns the work of each end of a message if all ranks of TOPO share processors: messages take at
+ * least twice as long while all ranks communicate; else messages wait for links.
+ * COLL_RANKS_MEASURED ranks or more make messages equally long, so more ranks must have more
+ * processors.
+ */
+static double shared_work(const coll_profile *profile, const coll_topo *topo) {
+    const coll_cost *rack = &profile->level[COLL_LEVEL_RACK],
+                    *site = &profile->level[COLL_LEVEL_SITE],
+                    *cost = site->per_rank > rack->per_rank ? site : rack;
+    const int ranks = topo->ranks < COLL_RANKS_MEASURED ? topo->ranks : COLL_RANKS_MEASURED;
+    if (!profile->only_rates && cost->per_rank * (ranks - 2) < cost->latency)
+        return 0;
+    return SHARED_WORK * cost->per_rank * ranks / topo->ranks;
 }
 
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
@@ -77,13 +87,11 @@ void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int n
             cost->per_byte = 1 / assumed->rate;
         if (assumed->overhead > 0)
             cost->overhead = assumed->overhead;
-        const double shared = shared_overhead(cost, topo->ranks);
-        cost->overhead += shared;
-        cost->latency += 2 * shared;
         cost->buffer = assumed->share * (assumed->buffer > 0 ? assumed->buffer : cost->buffer);
         for (int i = 0; i < COLL_PARAMETERS; i++)
             cost->curve[i].knots = 0;
     }
+    network->shared_work = shared_work(profile, topo);
     if (assumed->rate > 0)
         network->level[COLL_LEVEL_SITE].together = topo->racks * assumed->rate;
 }

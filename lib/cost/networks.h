@@ -2,8 +2,8 @@
 /*
  * The networks that a job may be running on. The algorithm that is good on all these networks is
  * chosen (lib/tuning/select.h). Each level of a network is described by a few figures: latency,
- * overhead, which grows with the ranks that share processors or links, rates and buffer. The fitted
- * curves of a profile are left out: their noise at single sizes makes choices worse. Pure.
+ * overhead, rates and buffer; per_rank tells whether ranks share processors. The fitted curves of a
+ * profile are left out: their noise at single sizes makes choices worse. Pure.
  */
 #ifndef COLL_LIB_COST_NETWORKS_H
 #define COLL_LIB_COST_NETWORKS_H

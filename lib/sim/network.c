@@ -58,6 +58,9 @@ static int first_uplink(const coll_topo *topo) {
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole) {
     *network = (coll_network){
         .topo = call->topo, .latencies = call->latencies, .profile = coll_shape_costs(call)};
+    network->shared_work = network->profile->shared_work; /* of few ranks, for those of all */
+    if (whole)
+        network->shared_work *= (double)whole->ranks / call->topo->ranks;
     for (int i = 0; i < COLL_MESSAGE_COSTS; i++)
         network->costs[i].level = NOBODY;
     for (int level = 0; level < COLL_LEVELS; level++)
@@ -122,6 +125,7 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
         .receive = nanoseconds(coll_cost_arrival_overhead(cost, size) +
                                coll_cost_receive_overhead(cost, size)),
         .wake = nanoseconds(cost->wake),
+        .shared_work = level > COLL_LEVEL_NODE ? nanoseconds(network->shared_work) : 0,
         .send_gap = nanoseconds(on_link + link_seconds(coll_cost_send_gap(cost, size),
                                                        coll_cost_send_gap(cost, 0), cores)),
         .receive_gap = nanoseconds(on_link + link_seconds(coll_cost_receive_gap(cost, size),

@@ -14,6 +14,7 @@
  * - Long messages of a host's ranks share its link (lib/sim/fair_link.h).
  * - A message of one packet interleaves with longer messages of other connections: it takes its
  *   time on a link, but waits only for other such messages.
+ * - If ranks share processors, messages between hosts also occupy these, one after the other.
  * - If several hosts stream to a host that is itself sending, they use its port less efficiently
  *   than one stream would: at a busy port, a message from a different host than the last one takes
  *   10 % longer.
@@ -34,6 +35,7 @@ typedef struct coll_message_cost {
     int64_t send;        /* work of the sender's processor: Os */
     int64_t receive;     /* work of the receiver's processor: Or + Ur */
     int64_t wake;        /* additional work if the receiver was idle */
+    int64_t shared_work; /* of each end: work of the processors that all ranks share */
     int64_t send_gap;    /* time on the sender's link: gs */
     int64_t receive_gap; /* time on the receiver's link: gr */
     int64_t shared_gap;  /* time on each shared link; 0: unlimited */
@@ -80,6 +82,7 @@ typedef struct coll_network {
     const coll_profile *profile;
     coll_message_cost costs[COLL_MESSAGE_COSTS]; /* cache, hashed by size and level */
     double rate[COLL_LEVELS];                    /* bytes/s of a shared link; 0: unlimited */
+    double shared_work;                          /* s: of each end of a message; see coll_profile */
     coll_clock *links;
     coll_queue *queues; /* before each uplink */
     coll_port *ports;   /* of each host */

@@ -92,9 +92,10 @@ typedef struct simulation {
     int unused;         /* head of the list of free messages */
     int messages_used, channels_used;
     int64_t now, end;
-    int scheduled; /* events so far */
-    bool failed;   /* the budget of events, the messages or the channels are used up */
-    int most;      /* most messages, most channels and most pending events */
+    int64_t shared_busy_until; /* the processors that all ranks share */
+    int scheduled;             /* events so far */
+    bool failed;               /* the budget of events, the messages or the channels are used up */
+    int most;                  /* most messages, most channels and most pending events */
     char *memory;
     size_t left; /* bytes of MEMORY */
 } simulation;
@@ -186,11 +187,16 @@ static void schedule_stage(simulation *sim, int number, int next, int position, 
         sim->failed = true;
 }
 
-/* Occupies the processor of the rank at POSITION for DURATION once it is free. Returns when this
- * work ends. */
-static int64_t occupy_processor(simulation *sim, int position, int64_t duration) {
+/* Occupies the processor of the rank at POSITION for DURATION once it is free, and the processors
+ * that all ranks share for SHARED. Returns when this work ends. */
+static int64_t occupy_processor(simulation *sim, int position, int64_t duration, int64_t shared) {
     sim_rank *rank = &sim->ranks[position];
-    return rank->busy_until = later(rank->busy_until, sim->now) + duration;
+    rank->busy_until = later(rank->busy_until, sim->now) + duration;
+    if (shared > 0) {
+        sim->shared_busy_until = later(sim->shared_busy_until, sim->now) + shared;
+        rank->busy_until = later(rank->busy_until, sim->shared_busy_until);
+    }
+    return rank->busy_until;
 }
 
 /* --- Steps --- */
@@ -206,8 +212,9 @@ static void process_arrival(simulation *sim, int number) {
     const int to = sim->channels[msg->channel].to;
     const coll_message_cost *cost = cost_of(sim, msg);
     bool idle = sim->ranks[to].busy_until < sim->now;
-    schedule_stage(sim, number, RECEIVED, to,
-                   occupy_processor(sim, to, cost->receive + (idle ? cost->wake : 0)));
+    schedule_stage(
+        sim, number, RECEIVED, to,
+        occupy_processor(sim, to, cost->receive + (idle ? cost->wake : 0), cost->shared_work));
 }
 
 /* Returns whether the send completes only when the message is received (rendezvous). */
@@ -247,8 +254,9 @@ static void start_send(simulation *sim, int position, int node) {
     *msg = (message){.channel = channel_number, .send_node = node, .bytes = step->length};
     if (takes_turns(sim, msg) && via->reverse == NONE)
         via->reverse = find_channel(sim, to, position, step->lane);
+    const coll_message_cost *cost = cost_of(sim, msg);
     schedule_stage(sim, number, SENT, takes_turns(sim, msg) ? place_of_turn(sim, via) : position,
-                   occupy_processor(sim, position, cost_of(sim, msg)->send));
+                   occupy_processor(sim, position, cost->send, cost->shared_work));
 }
 
 static void start_receive(simulation *sim, int position, int node) {
@@ -279,7 +287,7 @@ static void start_copy(simulation *sim, int position, int node) {
     if (sim->failed)
         return;
     sim->messages[number] = (message){.channel = position, .send_node = node};
-    schedule_stage(sim, number, COPIED, position, occupy_processor(sim, position, duration));
+    schedule_stage(sim, number, COPIED, position, occupy_processor(sim, position, duration, 0));
 }
 
 /* Starts all steps that the rank at POSITION may start now. */

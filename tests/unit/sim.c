@@ -484,23 +484,55 @@ START_TEST(networks_with_a_share_of_the_buffers_have_equal_costs) {
             ck_assert_double_eq(network.level[level].per_byte, previous.level[level].per_byte);
         }
     }
-    ck_assert_int_eq(shares, _i ? 2 : 1);
+    ck_assert_int_eq(shares, 1);
 }
 END_TEST
 
-START_TEST(ranks_that_share_processors_have_more_overhead) {
-    enum { RANKS = 12, OTHERS = RANKS - 2 };
-    const double each = 3e-6;
+/* Returns how long a broadcast down a binomial tree of RANKS takes if each end of a message takes
+ * shared processors WORK seconds. If WHOLE is not 0, the ranks stand for WHOLE ranks. */
+static double seconds_if_shared(int ranks, double work, int whole) {
     scene s;
-    coll_profile without, with;
+    set_scene(&s, &coll_bcast_binomial, ranks, ranks, 1);
+    s.profile.shared_work = work;
+    coll_topo all = s.topo;
+    all.ranks = all.nodes = whole;
+    const coll_sim_call call = {.algorithm = &coll_bcast_binomial,
+                                .planner = coll_bcast_binomial.planner,
+                                .shape = &s.shape,
+                                .values = &s.values,
+                                .whole = whole ? &all : NULL,
+                                .budget = BUDGET};
+    int64_t time;
+    ck_assert_int_eq(coll_simulate(&call, &time), MPI_SUCCESS);
+    return (double)time * 1e-9;
+}
+
+START_TEST(messages_take_turns_on_shared_processors) {
+    enum { RANKS = 16, MESSAGES = RANKS - 1, ENDS = 2 };
+    const double work = 1e-3, all = seconds_if_shared(RANKS, work, 0);
+    ck_assert_double_ge(all, MESSAGES * ENDS * work);
+    ck_assert_double_le(all, MESSAGES * ENDS * work + seconds_if_shared(RANKS, 0, 0));
+    ck_assert_double_eq_tol(seconds_if_shared(RANKS, work, 2 * RANKS) / all, 2, 0.1);
+}
+END_TEST
+
+START_TEST(processors_are_shared_if_messages_take_twice_as_long) {
+    enum { RANKS = 12, OTHERS = RANKS - 2 };
+    scene s;
+    coll_profile network;
     set_scene(&s, chain, RANKS, RANKS, 1);
+    coll_cost *cost = &s.profile.level[COLL_LEVEL_RACK];
     s.profile.measured[COLL_LEVEL_RACK] = true;
-    coll_networks_get(&s.profile, &s.topo, 0, &without);
-    s.profile.level[COLL_LEVEL_RACK].per_rank = each;
-    coll_networks_get(&s.profile, &s.topo, 0, &with);
-    const coll_cost *less = &without.level[COLL_LEVEL_RACK], *more = &with.level[COLL_LEVEL_RACK];
-    ck_assert_double_eq_tol(more->overhead - less->overhead, OTHERS * each, 1e-12);
-    ck_assert_double_eq_tol(coll_cost_transfer(more, 0), coll_cost_transfer(less, 0), 1e-12);
+    s.profile.only_rates = _i;
+    for (int longer = 0; longer <= 1; longer++) {
+        cost->per_rank = (longer ? 1.1 : 0.9) * cost->latency / OTHERS;
+        coll_networks_get(&s.profile, &s.topo, 0, &network);
+        ck_assert_int_eq(network.shared_work > cost->per_rank, longer || _i);
+    }
+    const double few = network.shared_work;
+    s.topo.ranks = s.topo.nodes = 2 * COLL_RANKS_MEASURED;
+    coll_networks_get(&s.profile, &s.topo, 0, &network);
+    ck_assert_double_eq_tol(few / network.shared_work, 2, 1e-9);
 }
 END_TEST
 
@@ -1053,7 +1085,8 @@ int main(void) {
     tcase_add_loop_test(cases, buffers_of_the_share_that_was_filled_are_as_good,
                         COLL_OPERATION_ALLREDUCE, COLL_OPERATION_SCATTER);
     tcase_add_loop_test(cases, networks_with_a_share_of_the_buffers_have_equal_costs, 0, 2);
-    tcase_add_test(cases, ranks_that_share_processors_have_more_overhead);
+    tcase_add_test(cases, messages_take_turns_on_shared_processors);
+    tcase_add_loop_test(cases, processors_are_shared_if_messages_take_twice_as_long, 0, 2);
     tcase_add_loop_test(cases, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_loop_test(cases, pipelines_on_shared_nodes_take_as_long_as_they_do_in_full, 0, 3);
