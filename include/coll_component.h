@@ -97,8 +97,12 @@ int COLL_Return_errors(int returned);
  * called repeatedly while the MPI library waits. Returns 0, without doing anything, if this or
  * another thread is advancing already; the caller must not complete requests then. Local, never
  * waits.
+ *
+ * IS_COMPLETE returns whether an active request of the MPI library is complete. Where it returns
+ * false for all requests of an operation, MPI_Testsome is not called: it would make progress again,
+ * in the middle of the MPI library's own progress.
  */
-int COLL_Advance(void);
+int COLL_Advance(int (*is_complete)(MPI_Request request));
 
 /*
  * Returns whether COLL_Wait for the active REQUEST would return without waiting. Does not advance

@@ -58,6 +58,10 @@ static libcoll_request *take_complete(void) {
     return taken;
 }
 
+static int is_complete(ompi_request_t *request) {
+    return REQUEST_COMPLETE(request);
+}
+
 /*
  * Open MPI calls this repeatedly, from any thread. MPI calls that libcoll makes lead here, too.
  * Does nothing while this thread is in libcoll, which advances all operations itself. The exception
@@ -71,7 +75,7 @@ static int progress_requests(void) {
     if (libcoll_inside != libcoll_blocked || pthread_mutex_trylock(&lock) != 0)
         return 0;
     libcoll_enter();
-    if (active && COLL_Advance())
+    if (active && COLL_Advance(is_complete))
         taken = take_complete();
     libcoll_leave();
     if (taken && !active)

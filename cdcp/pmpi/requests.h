@@ -89,7 +89,7 @@ int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *c
  */
 static inline void coll_requests_advance(void) {
     if (coll_request_any_under_way())
-        (void)coll_request_advance();
+        (void)coll_request_advance(NULL);
 }
 
 /*

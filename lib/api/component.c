@@ -76,8 +76,8 @@ int COLL_Return_errors(int returned) {
     return coll_error_return(returned);
 }
 
-int COLL_Advance(void) {
-    return coll_request_advance();
+int COLL_Advance(int (*is_complete)(MPI_Request request)) {
+    return coll_request_advance(is_complete);
 }
 
 int COLL_Report_start(int report, const char *record) {

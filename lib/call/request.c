@@ -241,7 +241,7 @@ static void advance_agreement(coll_request *request, bool *moved) {
         request->stage = COLL_REQUEST_QUEUED;
 }
 
-static void advance_request(coll_request *request, bool *moved) {
+static void advance_request(coll_request *request, coll_is_complete *is_complete, bool *moved) {
     if (request->stage == COLL_REQUEST_NATIVE)
         advance_native(request, moved);
     if (request->stage == COLL_REQUEST_AGREES)
@@ -250,17 +250,17 @@ static void advance_request(coll_request *request, bool *moved) {
         start_if_possible(request);
     if (request->stage != COLL_REQUEST_RUNS)
         return;
-    int code = coll_task_advance(request->task, moved);
+    int code = coll_task_advance(request->task, is_complete, moved);
     if (code != MPI_SUCCESS || request->task->active == 0)
         complete_request(request, code);
 }
 
 /* Progresses all requests, and returns whether any moved. The caller holds the lock. */
-static bool advance_all(void) {
+static bool advance_all(coll_is_complete *is_complete) {
     bool moved = false;
     for (coll_request *one = first; one; one = one->next)
         if (under_way(one))
-            advance_request(one, &moved);
+            advance_request(one, is_complete, &moved);
     return moved;
 }
 
@@ -268,16 +268,16 @@ static bool advance_all(void) {
 static atomic_bool calls_advance;
 
 /* Progresses all requests in a call of the program. The caller holds the lock. */
-static bool advance_in_call(void) {
+static bool advance_in_call(coll_is_complete *is_complete) {
     atomic_store_explicit(&calls_advance, true, memory_order_relaxed);
-    return advance_all();
+    return advance_all(is_complete);
 }
 
 /* Progresses requests during the library's other waits. */
 static void advance_during_waits(void) {
     if (atomic_load(&active) == 0 || pthread_mutex_trylock(&lock) != 0)
         return;
-    advance_in_call();
+    advance_in_call(NULL);
     pthread_mutex_unlock(&lock);
 }
 
@@ -301,7 +301,7 @@ static coll_tick advance_from_thread(void) {
     pthread_mutex_lock(&lock);
     /* On shared cores a program that often tests or waits loses more processor time to the thread
      * than the thread's progress saves. */
-    const bool moved = (!by_calls || !waits_politely()) && advance_all();
+    const bool moved = (!by_calls || !waits_politely()) && advance_all(NULL);
     pthread_mutex_unlock(&lock);
     return moved ? COLL_TICK_MOVED : COLL_TICK_STILL;
 }
@@ -487,7 +487,7 @@ void coll_request_start_native(coll_request *request, MPI_Request native) {
 void coll_request_test(coll_request *request, bool *done) {
     pthread_mutex_lock(&lock);
     if (request->stage != COLL_REQUEST_COMPLETE)
-        advance_in_call();
+        advance_in_call(NULL);
     *done = request->stage == COLL_REQUEST_COMPLETE;
     pthread_mutex_unlock(&lock);
 }
@@ -525,10 +525,10 @@ bool coll_request_any_under_way(void) {
     return atomic_load_explicit(&active, memory_order_relaxed) > 0;
 }
 
-bool coll_request_advance(void) {
+bool coll_request_advance(coll_is_complete *is_complete) {
     if (pthread_mutex_trylock(&lock) != 0)
         return false;
-    fail_overdue(advance_in_call());
+    fail_overdue(advance_in_call(is_complete));
     pthread_mutex_unlock(&lock);
     return true;
 }
@@ -538,7 +538,7 @@ bool coll_request_advance(void) {
 static bool advance_until_timeout(coll_request *request, coll_backoff *backoff) {
     double timeout = backoff->wait->timeout;
     pthread_mutex_lock(&lock);
-    if (request->stage != COLL_REQUEST_COMPLETE && advance_in_call())
+    if (request->stage != COLL_REQUEST_COMPLETE && advance_in_call(NULL))
         coll_backoff_progress(backoff);
     else if (under_way(request) && coll_backoff_expired(backoff, timeout))
         complete_request(request, timeout_error(request, timeout));
@@ -598,7 +598,7 @@ static void fail_requests_of(const coll_comm *comm) {
 static bool advance_requests_of(const coll_comm *comm, coll_backoff *backoff) {
     bool none = true;
     pthread_mutex_lock(&lock);
-    const bool moved = advance_in_call();
+    const bool moved = advance_in_call(NULL);
     const bool expired = !moved && coll_backoff_expired(backoff, comm->wait.timeout);
     if (moved)
         coll_backoff_progress(backoff);

@@ -102,9 +102,10 @@ bool coll_request_any_under_way(void);
 
 /*
  * Progresses all requests, for a caller that polls; fails those that exceed COLL_TIMEOUT. Does
- * nothing and returns false if this or another thread is doing so already.
+ * nothing and returns false if this or another thread is doing so already. IS_COMPLETE may be NULL;
+ * see coll_task_advance.
  */
-bool coll_request_advance(void);
+bool coll_request_advance(coll_is_complete *is_complete);
 
 /* Progresses all requests, and sets *DONE to whether REQUEST is complete. */
 void coll_request_test(coll_request *request, bool *done);

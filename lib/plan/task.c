@@ -3,11 +3,20 @@
 
 #include "lib/plan/task.h"
 
-int coll_task_advance(coll_task *task, bool *moved) {
-    int count = 0;
+static bool any_is_complete(const coll_task *task, coll_is_complete *is_complete) {
+    int i = 0;
+    while (i < task->count &&
+           (task->requests[i] == MPI_REQUEST_NULL || !is_complete(task->requests[i])))
+        i++;
+    return i < task->count;
+}
+
+int coll_task_advance(coll_task *task, coll_is_complete *is_complete, bool *moved) {
+    int count = 0, code = MPI_SUCCESS;
     if (task->active == 0)
         return MPI_SUCCESS;
-    int code = PMPI_Testsome(task->count, task->requests, &count, task->indices, task->statuses);
+    if (!is_complete || any_is_complete(task, is_complete))
+        code = PMPI_Testsome(task->count, task->requests, &count, task->indices, task->statuses);
     if (code != MPI_SUCCESS)
         return coll_wait_error(code, count, task->statuses);
     *moved = *moved || count > 0;

@@ -31,8 +31,13 @@ struct coll_task {
     MPI_Status *statuses;
 };
 
-/* Handles the requests that are complete, without waiting. Sets *MOVED if there are any. */
-int coll_task_advance(coll_task *task, bool *moved);
+/* Returns whether an active REQUEST of the MPI library is complete. Makes no progress, unlike
+ * MPI_Test. */
+typedef int coll_is_complete(MPI_Request request);
+
+/* Handles the requests that are complete, without waiting. Sets *MOVED if there are any. Tests the
+ * requests by MPI only if IS_COMPLETE is NULL or returns true for one of them. */
+int coll_task_advance(coll_task *task, coll_is_complete *is_complete, bool *moved);
 
 /* Runs TASK to its end; abandons it after an error. */
 int coll_task_run(coll_task *task);

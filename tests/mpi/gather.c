@@ -333,7 +333,7 @@ static bool go_step_by_step(coll_task *task) {
     for (int i = 0; i < 2; i++) {
         good = task->start(task) == MPI_SUCCESS && good;
         for (; good && task->active > 0; sched_yield())
-            good = coll_task_advance(task, &moved) == MPI_SUCCESS;
+            good = coll_task_advance(task, NULL, &moved) == MPI_SUCCESS;
     }
     return good && moved;
 }
