@@ -3,39 +3,23 @@
 
 #include "lib/cost/networks.h"
 
-#include <assert.h>
-
 /*
- * Assumptions about the links between hosts: the rate of a link in bytes/s, the processor's seconds
- * for a message, the bytes that a switch buffers for a port (0 in any of these: the profile's
- * value), and the share of the buffer that the job has.
+ * If nothing was measured: a usual, a slow and a fast network, with the rate of a link in bytes/s
+ * and the bytes that a switch buffers for a port. A rack's uplink has the rate of one link:
+ * algorithms that are good with such uplinks are nearly as good with faster ones.
  */
-typedef struct assumption {
-    double rate, overhead, buffer, share;
-} assumption;
+static const struct {
+    double rate, buffer;
+} unmeasured[COLL_NETWORKS_MOST] = {{50e6, 256e3}, {5e6, 100e3}, {500e6, 1e6}};
 
-/* A usual, a slow and a fast network. A rack's uplink has the rate of one link: algorithms that are
- * good with such uplinks are nearly as good with faster ones. */
-static const assumption unmeasured[] = {
-    {50e6, 10e-6, 256e3, 1}, {5e6, 10e-6, 100e3, 1}, {500e6, 10e-6, 1e6, 1}};
+/* What a job does not measure when it begins: the processor's seconds for a message, and a switch's
+ * buffer. */
+static const double OVERHEAD = 10e-6, BUFFER = 128e3;
 
-/* Only rates and per_rank were measured (lib/cost/network_probe.h). */
-static const assumption only_rates[] = {{0, 10e-6, 128e3, 1}, {0, 10e-6, 64e3, 1}};
-
-/* Everything was measured, but other traffic may use a part of the buffer. */
-static const assumption measured[] = {{.share = 1}, {.share = 0.5}};
-
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-
-/* Returns the assumptions for PROFILE, and sets *COUNT to their number. */
-static const assumption *assumptions_for(const coll_profile *profile, int *count) {
-    if (!coll_networks_measured(profile)) {
-        *count = COUNT_OF(unmeasured);
-        return unmeasured;
-    }
-    *count = profile->only_rates ? COUNT_OF(only_rates) : COUNT_OF(measured);
-    return profile->only_rates ? only_rates : measured;
-}
+/* If the network was measured, there are two networks: on the second one, other traffic uses half
+ * of each buffer. */
+enum { MEASURED = 2 };
+static const double HALF = 0.5;
 
 bool coll_networks_measured(const coll_profile *profile) {
     int level = COLL_LEVEL_RACK;
@@ -45,10 +29,9 @@ bool coll_networks_measured(const coll_profile *profile) {
 }
 
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
-    static_assert(COUNT_OF(unmeasured) <= COLL_NETWORKS_MOST, "callers have room for all");
-    int count;
-    (void)assumptions_for(profile, &count);
-    return topo->nodes < 2 || topo->sites > 1 ? 0 : count;
+    if (topo->nodes < 2 || topo->sites > 1)
+        return 0;
+    return coll_networks_measured(profile) ? MEASURED : COLL_NETWORKS_MOST;
 }
 
 /*
@@ -78,30 +61,29 @@ static double shared_work(const coll_profile *profile, const coll_topo *topo) {
 
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network) {
-    int count;
-    const assumption *assumed = &assumptions_for(profile, &count)[nth];
+    const bool measured = coll_networks_measured(profile),
+               complete = measured && !profile->only_rates;
     *network = *profile;
     for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++) {
         coll_cost *cost = &network->level[level];
-        if (assumed->rate > 0)
-            cost->per_byte = 1 / assumed->rate;
-        if (assumed->overhead > 0)
-            cost->overhead = assumed->overhead;
-        cost->buffer = assumed->share * (assumed->buffer > 0 ? assumed->buffer : cost->buffer);
+        if (!measured)
+            cost->per_byte = 1 / unmeasured[nth].rate;
+        if (!complete) {
+            cost->overhead = OVERHEAD;
+            cost->buffer = measured ? BUFFER : unmeasured[nth].buffer;
+        }
+        if (measured && nth > 0)
+            cost->buffer *= HALF;
         for (int i = 0; i < COLL_PARAMETERS; i++)
             cost->curve[i].knots = 0;
     }
     network->shared_work = shared_work(profile, topo);
-    if (assumed->rate > 0)
-        network->level[COLL_LEVEL_SITE].together = topo->racks * assumed->rate;
+    if (!measured)
+        network->level[COLL_LEVEL_SITE].together = topo->racks * unmeasured[nth].rate;
 }
 
 double coll_networks_buffer_share(const coll_profile *profile, int nth) {
-    int count;
-    const assumption *all = assumptions_for(profile, &count), *now = &all[nth];
-    if (nth == 0 || now->rate != now[-1].rate || now->overhead != now[-1].overhead)
-        return -1;
-    return now->share / now[-1].share * (now[-1].buffer > 0 ? now->buffer / now[-1].buffer : 1);
+    return nth > 0 && coll_networks_measured(profile) ? HALF : -1;
 }
 
 const coll_profile *coll_networks_likely(const coll_profile *profile, const coll_topo *topo,

@@ -11,7 +11,7 @@
 #include "lib/cost/profile.h"
 #include "lib/topology/topo.h"
 
-enum { COLL_NETWORKS_MOST = 32 };
+enum { COLL_NETWORKS_MOST = 3 };
 
 /* Returns whether PROFILE contains measured costs of messages between hosts. */
 bool coll_networks_measured(const coll_profile *profile);

@@ -417,6 +417,24 @@ START_TEST(latencies_are_set_unless_measured) {
 }
 END_TEST
 
+START_TEST(rates_of_a_job_are_set_between_hosts) {
+    const coll_network_rates rates = {.link = 1e6, .together = 6e6, .per_rank = 4e-6};
+    for (int racks = 1; racks <= 2; racks++) {
+        const coll_topo topo = {.ranks = 4, .nodes = 4, .racks = racks, .sites = 1};
+        coll_profile job = *coll_profile_builtin();
+        coll_profile_set_rates(&job, &topo, &rates);
+        const coll_profile other = carried(&job);
+        const coll_cost *rack = &other.level[COLL_LEVEL_RACK],
+                        *site = &other.level[COLL_LEVEL_SITE];
+        ck_assert(rack->per_byte == 1e-6 && rack->per_rank == 4e-6 && site->per_rank == 4e-6);
+        ck_assert(site->together == (racks == 1 ? 0 : 6e6) && site->per_byte == 1e-6);
+        ck_assert(other.only_rates && other.measured[COLL_LEVEL_RACK] &&
+                  other.measured[COLL_LEVEL_SITE] == (racks == 2));
+        ck_assert(other.level[COLL_LEVEL_NODE].per_rank == 0);
+    }
+}
+END_TEST
+
 START_TEST(measured_profiles_are_carried_whole) {
     coll_profile profile = *coll_profile_builtin();
     snprintf(profile.source, sizeof profile.source, "a file");
@@ -513,6 +531,7 @@ int main(void) {
     tcase_add_test(tests, the_locale_does_not_matter);
     tcase_add_test(tests, round_trips_set_the_latency);
     tcase_add_test(tests, latencies_are_set_unless_measured);
+    tcase_add_test(tests, rates_of_a_job_are_set_between_hosts);
     tcase_add_test(tests, measured_profiles_are_carried_whole);
     tcase_add_test(tests, a_level_without_figures_has_those_of_its_neighbour);
     tcase_add_test(tests, connections_of_one_host_have_no_round_trip);
