@@ -68,11 +68,7 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
 /* The predicted time of a candidate on one network, kept for the next network. */
 typedef struct prediction {
     double seconds;
-    bool known;           /* already predicted on this network */
     bool exact;           /* else SECONDS is a lower bound of the time */
-    bool lost;            /* can't be the best, whatever its time on this and later networks */
-    double most;          /* the candidate is lost if the product of its times on the rest of a
-                             group of networks is as large */
     double fill;          /* coll_shape's */
     coll_traffic sampled; /* likewise */
 } prediction;
@@ -102,65 +98,52 @@ static int find_least(const double keys[], const bool done[], int count) {
     return least;
 }
 
-/* A comparison that is being made. Networks that differ only in their buffers are a group. */
+/* A comparison that is being made. */
 typedef struct draft {
     const coll_shape *call; /* stands for its size class */
-    double times; /* candidates that are as many times slower than the fastest are not compared */
-    int networks; /* 0: only the call's profile */
+    int networks;           /* 0: only the call's profile */
     coll_choice *candidates;
     int count;
     prediction predictions[COLL_CANDIDATES];
     coll_comparison *all;
 } draft;
 
-/* Returns the time that makes a candidate lose on a network, if LEFT networks are left of the
- * group. */
-static double limit_of(const prediction *p, int left) {
-    return left > 2 ? INFINITY : left == 2 ? sqrt(p->most) : p->most;
-}
-
 /*
- * Predicts the times of the candidates for CALL on its network, the first of the LEFT networks left
- * of its group. A candidate that takes too many times as long as the fastest may get a lower bound
- * of its time instead, which is not less than that many times. The draft has the predictions for
- * the previous network, or zeros. If the network has SHARE of that one's buffers, and differs in
- * nothing else, most predictions remain as they are. Predicts likely fast candidates first, so that
- * most are never simulated to the end. Returns the least time.
+ * Predicts the times of the candidates for CALL on its network. A candidate that takes more than
+ * COLL_MOST_REGRET times as long as the fastest may get a lower bound of its time instead, which is
+ * not less than that many times. The draft has the predictions for the previous network, or zeros.
+ * If the network has SHARE of that one's buffers, and differs in nothing else, most predictions
+ * remain as they are. Predicts likely fast candidates first, so that most are never simulated to
+ * the end. Returns the least time.
  */
-static double predict_all(draft *d, const coll_shape *call, double share, int left) {
+static double predict_all(draft *d, const coll_shape *call, double share) {
     const double any = 1e-9;
     double least = INFINITY, keys[COLL_CANDIDATES];
     bool done[COLL_CANDIDATES];
     for (int i = 0; i < d->count; i++) {
         prediction *p = &d->predictions[i];
-        const bool remains = p->lost || p->known || p->fill <= share;
+        const bool remains = p->fill <= share;
         keys[i] = p->seconds;
         p->sampled.rounds = 0;
-        p->known = false;
         if (!remains)
             predict_candidate(call, &d->candidates[i], any, p);
         if (keys[i] == 0)
             keys[i] = p->seconds;
-        done[i] = p->lost || (remains && p->exact);
-        if (done[i] && !p->lost)
+        done[i] = remains && p->exact;
+        if (done[i])
             least = fmin(least, p->seconds);
     }
     for (int next; (next = find_least(keys, done, d->count)) >= 0; done[next] = true) {
         prediction *p = &d->predictions[next];
-        const double limit = limit_of(p, left), enough = fmin(d->times * least, limit);
+        const double enough = COLL_MOST_REGRET * least;
         if (p->seconds < enough)
             predict_candidate(call, &d->candidates[next], enough, p);
-        p->lost = !p->exact && p->seconds >= limit;
-        if (!p->lost)
-            least = fmin(least, p->seconds);
+        least = fmin(least, p->seconds);
     }
     return least;
 }
 
 /* --- All candidates on all networks --- */
-
-/* No candidate is expected to be HOPE times as fast as the best one on networks that come later. */
-static const double HOPE = 2;
 
 /*
  * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
@@ -179,33 +162,22 @@ static coll_shape class_representative(const coll_shape *call) {
     return usual;
 }
 
-/* Returns the share of the previous network's buffers that the NTH network has, if they are in one
- * group; else -1. */
-static double share_of(const draft *d, int nth) {
-    return d->networks ? coll_networks_buffer_share(d->call->profile, nth) : -1;
-}
-
-/* Returns the call on the NTH network, which is stored in NETWORK. */
-static coll_shape call_on(const draft *d, int nth, coll_profile *network) {
-    coll_shape usual = *d->call;
-    if (!d->networks)
-        return usual;
-    coll_networks_get(d->call->profile, d->call->topo, nth, network);
-    usual.network = network;
-    return usual;
-}
-
-/* Compares the candidates on the NTH network, the first of the LEFT networks left of its group. */
-static void compare_on(draft *d, int nth, int left) {
+/* Compares the candidates on the NTH network. */
+static void compare_on(draft *d, int nth) {
     coll_profile network;
-    const coll_shape usual = call_on(d, nth, &network);
-    const double least = predict_all(d, &usual, share_of(d, nth), left);
+    coll_shape usual = *d->call;
+    double share = -1;
+    if (d->networks) {
+        coll_networks_get(d->call->profile, d->call->topo, nth, &network);
+        usual.network = &network;
+        share = coll_networks_buffer_share(d->call->profile, nth);
+    }
+    const double least = predict_all(d, &usual, share);
     for (int i = 0; i < d->count; i++) {
-        prediction *p = &d->predictions[i];
-        d->all->slower[nth][i] = p->lost ? d->times : fmin(p->seconds / least, d->times);
-        p->most /= p->seconds;
+        const double seconds = d->predictions[i].seconds;
+        d->all->slower[nth][i] = fmin(seconds / least, COLL_MOST_REGRET);
         if (nth == 0)
-            d->candidates[i].predicted = p->seconds;
+            d->candidates[i].predicted = seconds;
     }
     d->all->networks = nth + 1;
 }
@@ -233,69 +205,14 @@ int coll_find_best(const coll_comparison *all, double clearly, int count) {
     return best;
 }
 
-/* Returns the network behind the group that begins with FIRST. */
-static int find_next_group(const draft *d, int first) {
-    int next = first + 1;
-    while (next < d->networks && share_of(d, next) >= 0)
-        next++;
-    return next;
-}
-
-/* Predicts the candidate BEST on the first network of the group from FIRST to NEXT - 1. Returns the
- * product of its times on the group's networks. */
-static double predict_first(draft *d, int best, int first, int next) {
-    const coll_choice *candidate = &d->candidates[best];
-    prediction *p = &d->predictions[best];
-    coll_profile network;
-    coll_shape usual = call_on(d, first, &network);
-    p->sampled.rounds = 0;
-    predict_candidate(&usual, candidate, INFINITY, p);
-    p->known = true;
-    double product = p->seconds;
-    for (int n = first + 1; n < next; n++) {
-        usual = call_on(d, n, &network);
-        product *= p->fill <= share_of(d, n)
-                       ? p->seconds
-                       : predict(candidate->algorithm, &usual, &candidate->values);
-    }
-    return product;
-}
-
-/*
- * Sets limits for the group from FIRST to NEXT - 1. The candidate that has been best so far is
- * predicted first. Another candidate is lost if the product of all its times is larger. The first
- * candidate has no limit, since it is preferred.
- */
-static void set_limits(draft *d, int first, int next, double clearly) {
-    const int best = coll_find_best(d->all, 1, d->count);
-    double product = regret(d->all, best) * predict_first(d, best, first, next);
-    if (best == 0)
-        product *= power(clearly, d->networks);
-    if (next < d->networks)
-        product *= HOPE;
-    for (int i = 1; i < d->count; i++)
-        d->predictions[i].most = i == best ? INFINITY : product / regret(d->all, i);
-}
-
-coll_comparison coll_compare(const coll_shape *call, double clearly, bool only_best,
-                             coll_choice candidates[], int count) {
-    const double longer = 1.001; /* candidates that take as many times as long are not the best */
+coll_comparison coll_compare(const coll_shape *call, coll_choice candidates[], int count) {
     coll_comparison all = {.networks = 0};
     const coll_shape usual = class_representative(call);
     draft d = {.call = &usual, .candidates = candidates, .count = count, .all = &all};
     if (call->bytes == COLL_BYTES_UNKNOWN)
         return all;
     d.networks = coll_networks_count(call->profile, call->topo);
-    d.times = only_best && !d.networks ? longer / clearly : COLL_MOST_REGRET;
-    for (int i = 0; i < count; i++)
-        d.predictions[i].most = INFINITY;
-    const int networks = d.networks ? d.networks : 1;
-    for (int first = 0, next; first < networks; first = next) {
-        next = find_next_group(&d, first);
-        if (only_best && first > 0)
-            set_limits(&d, first, next, clearly);
-        for (int n = first; n < next; n++)
-            compare_on(&d, n, next - n);
-    }
+    for (int nth = 0; nth == 0 || nth < d.networks; nth++)
+        compare_on(&d, nth);
     return all;
 }

@@ -38,14 +38,12 @@ typedef struct coll_comparison {
 
 /*
  * Compares the COUNT candidates for CALL on all networks that the job may be running on, and sets
- * their predicted times to the times on the first network. If ONLY_BEST, candidates that
- * coll_find_best can't return with CLEARLY may count as slower than they are.
+ * their predicted times to the times on the first network.
  *
  * All ranks get the same numbers, since products, quotients and square roots are rounded the same
  * way on all processors. Logarithms may not be, so none are used.
  */
-coll_comparison coll_compare(const coll_shape *call, double clearly, bool only_best,
-                             coll_choice candidates[], int count);
+coll_comparison coll_compare(const coll_shape *call, coll_choice candidates[], int count);
 
 /*
  * Returns the candidate with the least regret: the product, over all networks, of its time divided

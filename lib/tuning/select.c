@@ -139,7 +139,7 @@ static coll_choices choose(const coll_shape *call, const coll_spec *user, bool o
     coll_choice candidates[COLL_CANDIDATES];
     const int count = find_candidates(call, false, false, reason_for_prediction(call), candidates);
     const double clearly = call->bytes < SMALL ? CLEARLY_IF_SMALL : CLEARLY;
-    const coll_comparison by_time = coll_compare(call, clearly, only_best, candidates, count);
+    const coll_comparison by_time = coll_compare(call, candidates, count);
     int best = compares ? coll_find_best(&by_time, clearly, count) : 0;
     while (!compares && best < count && candidates[best].algorithm != all.of[0].algorithm)
         best++;
@@ -168,7 +168,7 @@ static coll_choice best_started(const coll_shape *call, bool rivals) {
     const char *why = call->reproducible ? "least predicted time of what is reproducible"
                                          : "least predicted time of what can be started";
     const int count = find_candidates(call, true, rivals, why, found);
-    const coll_comparison by_time = coll_compare(call, 1, true, found, count);
+    const coll_comparison by_time = coll_compare(call, found, count);
     return found[coll_find_best(&by_time, 1, count)];
 }
 
