@@ -178,6 +178,7 @@ void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile) {
     const double near = coll_profile_builtin()->level[COLL_LEVEL_RACK].latency;
     double times = profile->level[COLL_LEVEL_RACK].latency / near;
     coll_pack_buffer_move_text(pack, profile->source, sizeof profile->source);
+    profile->shared_work = 0;
     if (!coll_profile_is_builtin(profile)) {
         coll_pack_buffer_move(pack, profile->level,
                               sizeof *profile - offsetof(coll_profile, level));

@@ -22,12 +22,12 @@ enum { COLL_PROFILE_SOURCE = 1024 };
 
 typedef struct coll_profile {
     char source[COLL_PROFILE_SOURCE]; /* "built-in" or the file it was read from */
+    double shared_work; /* s: work of each end of a message between hosts on processors that all
+                           ranks share; 0 unless lib/cost/networks.h made this profile */
     coll_cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS]; /* false: built in, or copied from the other level between hosts of
                                    a site */
     bool only_rates;            /* only rates and per_rank of the measured levels were measured */
-    double shared_work; /* s: work of each end of a message between hosts on processors that all
-                           ranks share; 0 unless lib/cost/networks.h made this profile */
     coll_curve copy[COLL_COPIES];
 } coll_profile;
 
