@@ -277,12 +277,13 @@ static int measure(probe *p, const partners *whom, double *rate) {
 static int find_partner(const probe *p, bool *leads) {
     const coll_topo *topo = p->topo;
     const coll_place *place = &topo->places[p->comm->rank];
-    const bool alone = topo->racks == topo->nodes;
-    const int nth = alone ? place->rack : count_hosts(p, place->rack, place->node), other = nth ^ 1;
+    const bool by_rack = topo->racks == topo->nodes; /* no rack has several hosts */
+    const int nth = by_rack ? place->rack : count_hosts(p, place->rack, place->node),
+              other = nth ^ 1;
     *leads = nth < other;
-    if (other >= (alone ? topo->racks : count_hosts(p, place->rack, topo->nodes)))
+    if (other >= (by_rack ? topo->racks : count_hosts(p, place->rack, topo->nodes)))
         return MPI_PROC_NULL;
-    return alone ? rank_of_host(p, other, 0) : rank_of_host(p, place->rack, other);
+    return by_rack ? rank_of_host(p, other, 0) : rank_of_host(p, place->rack, other);
 }
 
 /* Sends and receives a message; the rank that LEADS sends first. The message says whether MORE
@@ -385,10 +386,14 @@ static int measure_links(probe *p, coll_network_rates *rates) {
         *rates = (coll_network_rates){.link = has_links ? link : other, .together = racks * other};
     else if (code == MPI_SUCCESS)
         *rates = (coll_network_rates){.link = fmin(link, other)};
-    p->quantile = MEDIAN;
-    if (code == MPI_SUCCESS)
-        code = measure_per_rank(p, &rates->per_rank);
     return code;
+}
+
+/* Measures everything. Only the first rank of each host calls this. */
+static int measure_all(probe *p, coll_network_rates *rates) {
+    int code = measure_links(p, rates);
+    p->quantile = MEDIAN;
+    return code == MPI_SUCCESS ? measure_per_rank(p, &rates->per_rank) : code;
 }
 
 int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
@@ -413,7 +418,7 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
     p.wait.longest_sleep = LONGEST_SLEEP;
     coll_topo_first_ranks(topo, p.first);
     if (p.first[topo->places[comm->rank].node] == comm->rank)
-        code = measure_links(&p, rates);
+        code = measure_all(&p, rates);
     if (code == MPI_SUCCESS)
         code = broadcast_rates(&p, rates);
     coll_comm_release_scratch(comm);

@@ -873,7 +873,8 @@ static int find_candidates(const scene *s, coll_choice candidates[]) {
     return count;
 }
 
-/* A comparison predicts little more than once what is alike on several networks. */
+/* A comparison skips predictions that can't differ, and gives the same times as single predictions.
+ */
 START_TEST(comparisons_agree_with_predictions) {
     const double almost = 0.05;
     coll_choice candidates[COLL_CANDIDATES];
