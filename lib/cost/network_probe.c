@@ -35,8 +35,7 @@ enum { LATENCIES = 4, REPEATS = 3 };
 static const double MEDIAN = 0.5, UPPER_DECILE = 0.9;
 
 /* A pair of hosts exchanges small messages for PAUSE seconds, until all pairs have begun, and then
- * measures up to TRIPS round trips, for as long again. */
-enum { TRIPS = 64 };
+ * measures for as long again. */
 static const double PAUSE = 5e-3;
 
 /* Longest sleep of a receiver: sleeps make times uncertain. */
@@ -305,25 +304,28 @@ static int do_round_trip(probe *p, int partner, bool leads, bool *more) {
     return code;
 }
 
-/* Exchanges small messages with PARTNER. If this rank LEADS, sets *LEAST and *USUAL to the least
- * and the median time of a message. */
-static int time_messages(probe *p, int partner, bool leads, double *least, double *usual) {
-    double trips[TRIPS], shortest = INFINITY;
+/* Exchanges small messages with PARTNER. If this rank LEADS, sets *LEAST and *MEAN to the least
+ * and the mean time of a message. */
+static int time_messages(probe *p, int partner, bool leads, double *least, double *mean) {
+    double shortest = INFINITY, now = 0, counted_since = 0;
     const double begin = PMPI_Wtime();
     bool more = true;
     int count = 0, code = MPI_SUCCESS;
     while (more && code == MPI_SUCCESS) {
-        const double before = PMPI_Wtime() - begin;
-        more = before < PAUSE || (before < 2 * PAUSE && count + 1 < TRIPS);
+        const double before = now;
+        if (before < PAUSE) {
+            counted_since = before;
+            count = 0;
+        }
+        more = before < 2 * PAUSE;
         code = do_round_trip(p, partner, leads, &more);
-        const double trip = PMPI_Wtime() - begin - before;
-        shortest = fmin(shortest, trip);
-        if (before >= PAUSE && count < TRIPS)
-            trips[count++] = trip;
+        now = PMPI_Wtime() - begin;
+        shortest = fmin(shortest, now - before);
+        count++;
     }
     if (leads && code == MPI_SUCCESS) {
         *least = shortest / 2;
-        *usual = find_quantile(count, trips, MEDIAN) / 2;
+        *mean = (now - counted_since) / count / 2;
     }
     return code;
 }
@@ -331,13 +333,14 @@ static int time_messages(probe *p, int partner, bool leads, double *least, doubl
 /*
  * Sets *PER_RANK to the seconds by which a message takes longer for each host beyond two that
  * communicates at the same time. Pairs of hosts exchange messages, the shortest of which were not
- * disturbed by other pairs. If messages usually take less than twice as long, that is noise.
+ * disturbed by other pairs. The mean counts, since while two ranks have the processors, their own
+ * messages are fast. If it is less than twice the shortest time, that is noise.
  */
 static int measure_per_rank(probe *p, double *per_rank) {
     enum { FEWEST_HOSTS = 4 };
     const int hosts = p->topo->nodes,
               counted = hosts < COLL_RANKS_MEASURED ? hosts : COLL_RANKS_MEASURED;
-    double least = 0, usual = 0;
+    double least = 0, mean = 0;
     bool leads;
     *per_rank = 0;
     if (hosts < FEWEST_HOSTS)
@@ -345,13 +348,13 @@ static int measure_per_rank(probe *p, double *per_rank) {
     const int partner = find_partner(p, &leads);
     int code = MPI_SUCCESS;
     if (partner != MPI_PROC_NULL)
-        code = time_messages(p, partner, leads, &least, &usual);
+        code = time_messages(p, partner, leads, &least, &mean);
     if (code == MPI_SUCCESS)
         code = share_quantile(p, least, &least);
     if (code == MPI_SUCCESS)
-        code = share_quantile(p, usual, &usual);
-    if (usual >= 2 * least)
-        *per_rank = (usual - least) / (counted - 2);
+        code = share_quantile(p, mean, &mean);
+    if (mean >= 2 * least)
+        *per_rank = (mean - least) / (counted - 2);
     return code == MPI_SUCCESS ? code : (p->comm->broken = code);
 }
 
