@@ -68,6 +68,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/hash.h \
 	lib/base/iov_tree.c lib/base/iov_tree.h \
 	lib/base/library.c lib/base/library.h \
+	lib/base/members.c lib/base/members.h \
 	lib/base/pack_buffer.c lib/base/pack_buffer.h \
 	lib/base/preloaded.c lib/base/preloaded.h \
 	lib/base/progress_thread.c lib/base/progress_thread.h \

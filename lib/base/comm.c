@@ -6,6 +6,7 @@
 #include "lib/base/agree.h"
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"
+#include "lib/base/members.h"
 #include "lib/base/reserve_alloc.h"
 
 #include <pthread.h>
@@ -221,6 +222,10 @@ static int make_private(MPI_Comm comm, MPI_Comm *private) {
     return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*private, MPI_ERRORS_RETURN) : code;
 }
 
+int coll_comm_duplicate(coll_comm *state) {
+    return make_private(state->user, &state->private);
+}
+
 /* Creates the communicator of this process alone, if it does not exist yet. */
 static int make_alone(void) {
     int code = MPI_SUCCESS;
@@ -293,8 +298,6 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
         code = PMPI_Comm_size(comm, &state->ranks);
     if (code == MPI_SUCCESS)
         code = wait_for_all_ranks(state);
-    if (code == MPI_SUCCESS && state->private == MPI_COMM_NULL)
-        code = make_private(comm, &state->private);
     if (code == MPI_SUCCESS)
         code = open_slots(state, NULL);
     if (code == MPI_SUCCESS)
@@ -473,11 +476,10 @@ void coll_comm_release_scratch(coll_comm *comm) {
 int coll_comm_publish(coll_comm *comm, void *data, size_t bytes) {
     enum { LONGER = 10 };
     coll_wait wait = comm->wait;
-    MPI_Request request;
+    coll_members all = coll_members_all(comm, COLL_TAG_COLLECTIVE);
     wait.longest_sleep = 1e-3;
     wait.timeout *= LONGER;
-    int code = PMPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, comm->private, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&wait, 1, &request, NULL);
+    all.wait = &wait;
+    int code = coll_members_bcast(&all, data, bytes);
     return code == MPI_SUCCESS ? code : (comm->broken = code);
 }

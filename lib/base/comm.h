@@ -103,9 +103,10 @@ typedef struct coll_comm_key {
     size_t bytes, bytes_per_rank;
     /*
      * Called on first use of a communicator (not of a part). READY: this rank has memory for the
-     * state; if not, COMM may have no slots. If COMM needs no duplicate, sets COMM->private and
-     * COMM->transport. Local if the ranks know all facts of the job already. Else it is collective
-     * and returns the same error on all ranks: MPI_ERR_NO_MEM if READY is false on any rank.
+     * state; if not, COMM may have no slots. One of the keys sets COMM->private and, if that is not
+     * to be a duplicate, COMM->transport. Local if the ranks know all facts of the job already.
+     * Else it is collective and returns the same error on all ranks: MPI_ERR_NO_MEM if READY is
+     * false on any rank.
      */
     int (*set_up)(coll_comm *comm, bool ready);
     /* Called after set_up, or on a part, for which set_up is not called; collective. COMM is a part
@@ -144,6 +145,12 @@ int coll_comm_open_intra(MPI_Comm comm, const char *name, coll_comm **own);
 
 /* Returns the state of COMM, or NULL if it has none yet or MPI returns an error. Local. */
 coll_comm *coll_comm_find(MPI_Comm comm);
+
+/*
+ * Sets STATE->private to a duplicate of the user's communicator. Collective; waits for other ranks
+ * without a timeout.
+ */
+int coll_comm_duplicate(coll_comm *state);
 
 /* Frees the state of COMM, if there is one. Collective if creating the state was collective. */
 int coll_comm_forget(MPI_Comm comm);

@@ -5,6 +5,7 @@
 
 #include "lib/base/env.h"
 #include "lib/base/error.h"
+#include "lib/base/members.h"
 #include "lib/base/reserve_alloc.h"
 #include "lib/base/textfile.h"
 #include "lib/cost/network_cache.h"
@@ -47,13 +48,18 @@ enum { USUAL = 256, HEAD = 512 + MPI_MAX_ERROR_STRING };
 /* The state of a set-up; allocated, since MPI may still write to it after an error. */
 typedef struct exchange {
     coll_comm *comm;
+    coll_members ranks; /* all ranks of COMM */
+    struct {
+        int unready;        /* a rank has no memory for the communicator's state */
+        int has_timeout;    /* a rank's COLL_TIMEOUT is set */
+    } own_arrival, arrival; /* this rank's, and the greatest of all ranks */
     coll_world world;
     coll_job_cache *common; /* this rank's cached entry for these ranks; or NULL */
     coll_topo places;       /* the ranks' places according to COMMON */
     contribution own;
     size_t contribution_bytes;
-    char *contributions; /* on rank 0: the contributions of all ranks */
-    bool only_one;       /* rank 0 is out of memory: it kept one contribution, an arbitrary one */
+    char *contributions; /* on rank 0: the contributions of all ranks; else room for one */
+    bool only_one;       /* rank 0 is out of memory and has room for one contribution only */
     struct {
         size_t bytes; /* of the decision */
         bool verify;  /* all ranks must confirm that they have adopted the decision */
@@ -74,40 +80,51 @@ static bool is_root(const exchange *x) {
     return x->comm->rank == 0;
 }
 
-/* Waits for REQUEST if CODE, the result of its start, is MPI_SUCCESS. Marks the communicator broken
- * after an error. */
-static int wait_for_request(exchange *x, int code, MPI_Request *request) {
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&x->comm->wait, 1, request, NULL);
+/* Marks the communicator broken if CODE is an error. Returns CODE. */
+static int mark_broken(exchange *x, int code) {
     if (code != MPI_SUCCESS)
         x->comm->broken = code;
     return code;
 }
 
 /*
- * Agrees on whether GOOD holds on all ranks. If one rank's timeout expired just before the last
- * rank arrived, other ranks have received all messages and would go on to waits inside the MPI
- * library, which have no timeout. Here they notice that this rank is missing. The timeout is longer
- * here, so that no rank gives up here while the others are still arriving. A gather and a broadcast
- * use the connections that the set-up has opened; a reduction would open further connections.
+ * Agreements after which ranks wait inside the MPI library, without a timeout: if one rank's
+ * timeout expires just before the last rank arrives, the others may not notice that. So they agree
+ * a second time, with a timeout LONGER times as long, so that no rank gives up while others are
+ * still arriving.
  */
-static int agree_on_success(exchange *x, bool good, bool *all) {
-    enum { LONGER = 10 };
+enum { LONGER = 10 };
+
+/* --- A communicator of libcoll's own --- */
+
+/* Sets x->arrival from all ranks. */
+static int await_all_ranks(exchange *x) {
     MPI_Request request;
-    int *of_ranks = (int *)x->contributions; /* rank 0 no longer needs these */
-    x->good = x->all_good = good;
-    x->comm->wait.timeout *= LONGER;
-    int code = PMPI_Igather(&x->good, 1, MPI_INT, of_ranks, 1, MPI_INT, 0, x->comm->user, &request);
-    code = wait_for_request(x, code, &request);
-    for (int rank = 0; code == MPI_SUCCESS && is_root(x) && rank < x->comm->ranks; rank++)
-        x->all_good = x->all_good && of_ranks[rank];
+    const int count = sizeof x->arrival / sizeof(int);
+    int code = PMPI_Iallreduce(&x->own_arrival, &x->arrival, count, MPI_INT, MPI_MAX, x->comm->user,
+                               &request);
     if (code == MPI_SUCCESS)
-        code = PMPI_Ibcast(&x->all_good, 1, MPI_INT, 0, x->comm->user, &request);
-    if (code == MPI_SUCCESS)
-        code = wait_for_request(x, code, &request);
-    x->comm->wait.timeout /= LONGER;
-    *all = x->all_good;
-    return code;
+        code = coll_wait_all(&x->comm->wait, 1, &request, NULL);
+    return mark_broken(x, code);
+}
+
+/*
+ * Duplicates the user's communicator after all ranks have arrived. Before that there is none to
+ * send messages on, only the MPI library's collectives. A gather by these would open a connection
+ * from rank 0 to each other rank.
+ */
+static int duplicate(exchange *x, bool ready) {
+    x->own_arrival.unready = !ready;
+    x->own_arrival.has_timeout = x->comm->wait.timeout > 0;
+    int code = await_all_ranks(x);
+    if (code == MPI_SUCCESS && x->arrival.has_timeout) {
+        x->comm->wait.timeout *= LONGER;
+        code = await_all_ranks(x);
+        x->comm->wait.timeout /= LONGER;
+    }
+    if (code == MPI_SUCCESS && x->arrival.unready)
+        code = no_memory();
+    return code == MPI_SUCCESS ? coll_comm_duplicate(x->comm) : code;
 }
 
 /* --- The ranks' contributions --- */
@@ -122,46 +139,20 @@ static size_t needed_bytes(const contribution *one) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Creates a datatype of BYTES bytes and extent 0, so that all contributions land in one slot. */
-static int make_overlapping_type(size_t bytes, MPI_Datatype *type) {
-    MPI_Datatype one;
-    int code = PMPI_Type_contiguous((int)bytes, MPI_BYTE, &one);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Type_create_resized(one, 0, 0, type);
-    PMPI_Type_free(&one);
-    return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
-}
-
-/* Receives all contributions in the memory of one contribution. Even if rank 0 has no memory for
- * more, it must take part in the gather before it can report the error to the other ranks. */
-static int gather_into_one(exchange *x) {
-    MPI_Request request;
-    MPI_Datatype type;
-    x->contributions = coll_reserve_alloc(x->contribution_bytes);
-    if (!x->contributions)
-        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", x->contribution_bytes);
-    int code = make_overlapping_type(x->contribution_bytes, &type);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Igather(&x->own, (int)x->contribution_bytes, MPI_BYTE, x->contributions, 1, type, 0,
-                        x->comm->user, &request);
-    PMPI_Type_free(&type);
-    return wait_for_request(x, code, &request);
-}
-
+/* Even if rank 0 has no memory for all contributions, it must take part in the gather before it can
+ * report the error to the other ranks. */
 static int gather_contributions(exchange *x) {
-    MPI_Request request;
+    const size_t one = x->contribution_bytes;
     coll_reserve_free(x->contributions);
-    x->contributions = NULL;
-    if (is_root(x))
-        x->contributions = coll_reserve_alloc((size_t)x->comm->ranks * x->contribution_bytes);
+    x->contributions = is_root(x) ? coll_reserve_alloc((size_t)x->comm->ranks * one) : NULL;
     x->only_one = is_root(x) && !x->contributions;
-    if (x->only_one)
-        return gather_into_one(x);
-    int code = PMPI_Igather(&x->own, (int)x->contribution_bytes, MPI_BYTE, x->contributions,
-                            (int)x->contribution_bytes, MPI_BYTE, 0, x->comm->user, &request);
-    return wait_for_request(x, code, &request);
+    const bool has_all = x->contributions;
+    if (!has_all)
+        x->contributions = coll_reserve_alloc(one);
+    if (!x->contributions)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", one);
+    return mark_broken(x, coll_members_gather(&x->ranks, &x->own, one,
+                                              has_all ? x->contributions : NULL, x->contributions));
 }
 
 /* --- Rank 0's decision --- */
@@ -296,9 +287,7 @@ static coll_pack_buffer pack_decision(decision *made) {
 }
 
 static int broadcast(exchange *x, void *bytes, size_t count) {
-    MPI_Request request;
-    int code = PMPI_Ibcast(bytes, (int)count, MPI_BYTE, 0, x->comm->user, &request);
-    return wait_for_request(x, code, &request);
+    return mark_broken(x, coll_members_bcast(&x->ranks, bytes, count));
 }
 
 /* Broadcasts the bytes beyond the head through the communicator's scratch memory, which all ranks
@@ -351,6 +340,22 @@ static int receive_decision(exchange *x) {
 }
 
 /* --- The whole exchange --- */
+
+/* Agrees on whether GOOD holds on all ranks. */
+static int agree_on_success(exchange *x, bool good, bool *all) {
+    int *of_ranks = (int *)x->contributions; /* no longer needed */
+    x->good = x->all_good = good;
+    x->comm->wait.timeout *= LONGER;
+    int code = coll_members_gather(&x->ranks, &x->good, sizeof x->good,
+                                   is_root(x) ? of_ranks : NULL, of_ranks);
+    for (int rank = 0; code == MPI_SUCCESS && is_root(x) && rank < x->comm->ranks; rank++)
+        x->all_good = x->all_good && of_ranks[rank];
+    code =
+        code == MPI_SUCCESS ? broadcast(x, &x->all_good, sizeof x->all_good) : mark_broken(x, code);
+    x->comm->wait.timeout /= LONGER;
+    *all = x->all_good;
+    return code;
+}
 
 /* Prepares this rank's contribution, and on rank 0 the settings. Returns false if out of memory. */
 static bool prepare_contribution(exchange *x) {
@@ -502,7 +507,7 @@ static bool set_up_from_job(coll_comm *comm, bool ready, coll_setup *setup, int 
 
 int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup) {
     bool all = true;
-    int code;
+    int code = MPI_SUCCESS;
     *setup = (coll_setup){.common = NULL};
     if (set_up_from_job(comm, ready, setup, &code))
         return code;
@@ -510,9 +515,16 @@ int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup) {
     if (!x)
         return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *x);
     x->comm = comm;
+    x->ranks = coll_members_all(comm, COLL_TAG_COLLECTIVE);
     init_local_wait(&comm->wait);
     setup->own_settings = coll_reserve_alloc(sizeof *setup->own_settings);
-    code = run_exchange(x, ready && setup->own_settings);
+    ready = ready && setup->own_settings;
+    if (job.transport && !job.common)
+        use_transport(comm);
+    else
+        code = duplicate(x, ready);
+    if (code == MPI_SUCCESS)
+        code = run_exchange(x, ready);
     if (code == MPI_SUCCESS) {
         bool taken = adopt_decision(x, setup);
         if (x->head.verify)
@@ -525,8 +537,6 @@ int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup) {
     if (code == MPI_SUCCESS)
         coll_wait_init(&comm->wait, setup->topo.crowded, setup->settings->manner,
                        setup->settings->timeout);
-    if (code == MPI_SUCCESS && job.transport && !job.common)
-        use_transport(comm);
     free_exchange(x);
     return code;
 }
@@ -551,8 +561,7 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
     void *scratch;
     const size_t numbers = 3 * (size_t)topo->nodes;
     int code = coll_comm_scratch(
-        comm, numbers * sizeof(int) + coll_topology_source_bytes(topo->nodes, topo->ranks),
-        &scratch);
+        comm, numbers * sizeof(int) + coll_topology_source_bytes(topo->nodes), &scratch);
     if (code != MPI_SUCCESS)
         return code;
     int *racks = scratch, *sites = racks + topo->nodes, *leaders = sites + topo->nodes;
@@ -563,7 +572,7 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
         sites[node] = place->site;
     }
     const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note, doubtful};
-    code = coll_topology_source_rest_of(comm->private, facts->rest, facts->topology, leaders,
+    code = coll_topology_source_rest_of(comm, facts->rest, facts->topology, leaders,
                                         racks + numbers, &at);
     if (code != MPI_SUCCESS)
         return code;

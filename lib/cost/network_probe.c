@@ -3,6 +3,7 @@
 
 #include "lib/cost/network_probe.h"
 
+#include "lib/base/members.h"
 #include "lib/cost/cost.h"
 
 #include <math.h>
@@ -45,11 +46,11 @@ typedef struct probe {
     coll_comm *comm;
     const coll_topo *topo;
     coll_wait wait;
-    char *out, *in; /* PIECE bytes each */
-    double *values; /* s; on rank 0: the times of all hosts; on other ranks: the time of their
-                       host */
-    double *usual;  /* the quantile QUANTILE of the hosts' times */
-    int *first;     /* the first rank of each host */
+    coll_members hosts; /* the first rank of each host */
+    char *out, *in;     /* PIECE bytes each */
+    double *values;     /* s; on rank 0: the times of all hosts */
+    double *usual;      /* the quantile QUANTILE of the hosts' times */
+    int *first;         /* the first rank of each host */
     double quantile;
     double slow_start; /* s: how much longer the first exchange of a size may take */
 } probe;
@@ -163,39 +164,18 @@ static double find_quantile(int count, double values[], double share) {
     return values[none + (int)((count - 1 - none) * share)];
 }
 
-static int send_time(probe *p, const double *seconds, int to) {
-    MPI_Request request;
-    int code = coll_isend(p->comm, seconds, 1, MPI_DOUBLE, to, TIMES_TAG, &request);
-    return code == MPI_SUCCESS ? coll_wait_all(&p->wait, 1, &request, NULL) : code;
-}
-
-static int receive_time(probe *p, double *seconds, int from) {
-    MPI_Request request;
-    int code = coll_irecv(p->comm, seconds, 1, MPI_DOUBLE, from, TIMES_TAG, &request);
-    return code == MPI_SUCCESS ? coll_wait_all(&p->wait, 1, &request, NULL) : code;
-}
-
 /* Sets *USUAL to the quantile P->quantile of the times that the hosts have measured. OWN is this
  * host's time, or 0 if it received nothing; zeros are ignored. No host leaves before all have
- * entered. Rank 0 receives from each host and then sends to each host: this takes two latencies,
- * and a tree would take more. */
+ * entered. */
 static int share_quantile(probe *p, double own, double *usual) {
-    const int hosts = p->topo->nodes;
-    int code = MPI_SUCCESS;
-    p->values[0] = own;
-    if (p->comm->rank != 0) {
-        code = send_time(p, p->values, 0);
-        if (code == MPI_SUCCESS)
-            code = receive_time(p, p->usual, 0);
-    } else {
-        for (int i = 1; i < hosts && code == MPI_SUCCESS; i++)
-            code = receive_time(p, &p->values[i], MPI_ANY_SOURCE);
-        if (code == MPI_SUCCESS)
-            *p->usual = find_quantile(hosts, p->values, p->quantile);
-        for (int host = 0; host < hosts && code == MPI_SUCCESS; host++)
-            if (p->first[host] != 0)
-                code = send_time(p, p->usual, p->first[host]);
-    }
+    const bool root = p->hosts.own == 0;
+    *p->usual = own;
+    int code =
+        coll_members_gather(&p->hosts, p->usual, sizeof own, root ? p->values : NULL, p->values);
+    if (code == MPI_SUCCESS && root)
+        *p->usual = find_quantile(p->hosts.count, p->values, p->quantile);
+    if (code == MPI_SUCCESS)
+        code = coll_members_bcast(&p->hosts, p->usual, sizeof *p->usual);
     *usual = *p->usual;
     return code;
 }
@@ -420,7 +400,13 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
     p.first = (int *)(p.values + topo->nodes);
     p.wait.longest_sleep = LONGEST_SLEEP;
     coll_topo_first_ranks(topo, p.first);
-    if (p.first[topo->places[comm->rank].node] == comm->rank)
+    p.hosts = (coll_members){.comm = comm,
+                             .wait = &p.wait,
+                             .ranks = p.first,
+                             .count = topo->nodes,
+                             .own = topo->places[comm->rank].node,
+                             .tag = TIMES_TAG};
+    if (p.first[p.hosts.own] == comm->rank)
         code = measure_all(&p, rates);
     if (code == MPI_SUCCESS)
         code = broadcast_rates(&p, rates);

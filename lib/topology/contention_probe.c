@@ -3,6 +3,7 @@
 
 #include "lib/topology/contention_probe.h"
 
+#include "lib/base/members.h"
 #include "lib/topology/contention.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 enum { PIECE = 8 << 10, FEWEST = 8, MOST = 256, LATENCIES = 4 };
 static const double LONG_ENOUGH = 10e-3, LONGEST = 6;
 
-/* Data is received from any source, so messages to and from rank 0 have another tag. */
+/* Data is received from any source, so orders and times have another tag. */
 enum { DATA = COLL_TAG_COLLECTIVE, CONTROL };
 
 /* Longest sleep of a receiver: sleeps make times uncertain. */
@@ -31,24 +32,19 @@ typedef struct order {
 typedef struct probe {
     coll_comm *comm;
     coll_wait wait;
-    char *out, *in; /* PIECE bytes each */
-    order *order;   /* of this host */
+    coll_members hosts; /* the first rank of each host */
+    char *out, *in;     /* PIECE bytes each */
+    order *orders;      /* of all hosts */
     double *seconds, shortest;
-    int hosts;
     int *first;  /* the first rank of each host */
     int *result; /* whether racks were found, and the rack of each host */
 
     /* on rank 0 */
     coll_contention *search; /* NULL: out of memory */
-    order *orders;           /* of all hosts */
     double *times;           /* of all hosts */
 } probe;
 
 /* --- One round --- */
-
-static int wait_for(probe *p, int code, MPI_Request *request) {
-    return code == MPI_SUCCESS ? coll_wait_all(&p->wait, 1, request, NULL) : code;
-}
 
 /* Receives a message. Sets *AFTER to the time of the test that found it, and *BEFORE to the time of
  * the test before, unless the first test found it. */
@@ -77,12 +73,13 @@ static int receive_message(probe *p, double *before, double *after) {
  */
 static int exchange(probe *p) {
     const double uncertain = 0.15;
-    const int count = p->order->messages;
+    const order *given = &p->orders[p->hosts.own];
+    const int count = given->messages;
     MPI_Request requests[MOST];
     double before = PMPI_Wtime(), first = before, last, unused;
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = coll_isend(p->comm, p->out, PIECE, MPI_BYTE, p->order->to, DATA, &requests[i]);
+        code = coll_isend(p->comm, p->out, PIECE, MPI_BYTE, given->to, DATA, &requests[i]);
     if (code == MPI_SUCCESS)
         code = receive_message(p, &before, &first);
     last = first;
@@ -92,45 +89,31 @@ static int exchange(probe *p) {
     return code == MPI_SUCCESS ? coll_wait_all(&p->wait, count, requests, NULL) : code;
 }
 
-/* --- Rank 0 --- */
-
-/* Sends the orders for the next round to all hosts. */
-static int send_orders(probe *p, bool again, int messages) {
-    const int *to = again ? coll_contention_next(p->search) : NULL;
-    int code = MPI_SUCCESS;
-    for (int host = 0; host < p->hosts && code == MPI_SUCCESS; host++) {
-        MPI_Request request;
-        p->orders[host] = (order){again ? p->first[to[host]] : MPI_PROC_NULL, messages};
-        if (p->first[host] == 0) {
-            *p->order = p->orders[host];
-            continue;
-        }
-        code = coll_isend(p->comm, &p->orders[host], sizeof *p->orders, MPI_BYTE, p->first[host],
-                          CONTROL, &request);
-        code = wait_for(p, code, &request);
-    }
-    return code;
+/* Broadcasts all orders. */
+static int pass_orders(probe *p) {
+    return coll_members_bcast(&p->hosts, p->orders, (size_t)p->hosts.count * sizeof *p->orders);
 }
 
-static int receive_times(probe *p) {
-    int code = MPI_SUCCESS;
-    for (int host = 0; host < p->hosts && code == MPI_SUCCESS; host++) {
-        MPI_Request request;
-        if (p->first[host] == 0) {
-            p->times[host] = *p->seconds;
-            continue;
-        }
-        code =
-            coll_irecv(p->comm, &p->times[host], 1, MPI_DOUBLE, p->first[host], CONTROL, &request);
-        code = wait_for(p, code, &request);
-    }
-    return code;
+/* Gathers the times on rank 0. */
+static int gather_times(probe *p) {
+    return coll_members_gather(&p->hosts, p->seconds, sizeof *p->seconds,
+                               p->hosts.own == 0 ? p->times : NULL, p->times);
+}
+
+/* --- Rank 0 --- */
+
+/* Sends the orders for the next round, or for none, to all hosts. */
+static int send_orders(probe *p, bool again, int messages) {
+    const int *to = again ? coll_contention_next(p->search) : NULL;
+    for (int host = 0; host < p->hosts.count; host++)
+        p->orders[host] = (order){again ? p->first[to[host]] : MPI_PROC_NULL, messages};
+    return pass_orders(p);
 }
 
 /* Returns whether at least three quarters of the known times are long enough. */
 static bool are_long(const probe *p) {
     int known = 0, enough = 0;
-    for (int host = 0; host < p->hosts; host++) {
+    for (int host = 0; host < p->hosts.count; host++) {
         known += p->times[host] > 0;
         enough += p->times[host] >= p->shortest;
     }
@@ -150,7 +133,7 @@ static int direct(probe *p, int racks[], bool *found) {
         if (code == MPI_SUCCESS)
             code = exchange(p);
         if (code == MPI_SUCCESS)
-            code = receive_times(p);
+            code = gather_times(p);
         enough = enough || messages == MOST || are_long(p);
         if (!enough)
             messages *= 2;
@@ -167,15 +150,12 @@ static int direct(probe *p, int racks[], bool *found) {
 
 static int follow(probe *p) {
     for (;;) {
-        MPI_Request request;
-        int code = coll_irecv(p->comm, p->order, sizeof *p->order, MPI_BYTE, 0, CONTROL, &request);
-        code = wait_for(p, code, &request);
-        if (code != MPI_SUCCESS || p->order->to == MPI_PROC_NULL)
+        int code = pass_orders(p);
+        if (code != MPI_SUCCESS || p->orders[p->hosts.own].to == MPI_PROC_NULL)
             return code;
         code = exchange(p);
         if (code == MPI_SUCCESS)
-            code = coll_isend(p->comm, p->seconds, 1, MPI_DOUBLE, 0, CONTROL, &request);
-        code = wait_for(p, code, &request);
+            code = gather_times(p);
         if (code != MPI_SUCCESS)
             return code;
     }
@@ -183,7 +163,7 @@ static int follow(probe *p) {
 
 static int broadcast_result(probe *p, int racks[], bool *found) {
     int *result = p->result;
-    const size_t hosts = (size_t)p->hosts;
+    const size_t hosts = (size_t)p->hosts.count;
     result[0] = *found;
     memcpy(result + 1, racks, hosts * sizeof *racks);
     int code = coll_comm_publish(p->comm, result, (1 + hosts) * sizeof *result);
@@ -196,7 +176,7 @@ static int broadcast_result(probe *p, int racks[], bool *found) {
 
 size_t coll_contention_probe_bytes(int nodes) {
     const size_t hosts = (size_t)nodes;
-    return 2 * PIECE + (hosts + 1) * (sizeof(order) + sizeof(double)) +
+    return 2 * PIECE + (hosts + 1) * sizeof(double) + hosts * sizeof(order) +
            (2 * hosts + 1) * sizeof(int);
 }
 
@@ -210,22 +190,26 @@ int coll_contention_probe(coll_comm *comm, const coll_topo *topo, double latency
                .wait = comm->wait,
                .out = memset(memory, 0, coll_contention_probe_bytes(hosts)),
                .in = (char *)memory + PIECE,
-               .shortest = LONG_ENOUGH + LATENCIES * latency,
-               .hosts = hosts};
+               .shortest = LONG_ENOUGH + LATENCIES * latency};
     p.times = (double *)(p.in + PIECE);
     p.seconds = p.times + hosts;
     p.orders = (order *)(p.seconds + 1);
-    p.order = p.orders + hosts;
-    p.first = (int *)(p.order + 1);
+    p.first = (int *)(p.orders + hosts);
     p.result = p.first + hosts;
     coll_topo_first_ranks(topo, p.first);
+    p.hosts = (coll_members){.comm = comm,
+                             .wait = &p.wait,
+                             .ranks = p.first,
+                             .count = hosts,
+                             .own = topo->places[comm->rank].node,
+                             .tag = CONTROL};
     p.wait.longest_sleep = LONGEST_SLEEP;
     int code = MPI_SUCCESS;
     if (comm->rank == 0) {
         p.search = coll_contention_new(hosts);
         code = direct(&p, racks, found);
         free(p.search);
-    } else if (p.first[topo->places[comm->rank].node] == comm->rank)
+    } else if (p.first[p.hosts.own] == comm->rank)
         code = follow(&p);
     if (code == MPI_SUCCESS)
         code = broadcast_result(&p, racks, found);

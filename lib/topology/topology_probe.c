@@ -3,7 +3,7 @@
 
 #include "lib/topology/topology_probe.h"
 
-#include "lib/base/wait.h"
+#include "lib/base/members.h"
 #include "lib/topology/addresses.h"
 #include "lib/topology/tcp_rtt.h"
 
@@ -14,11 +14,11 @@
 /* Most seconds that a node sleeps between two tests for its turn. */
 static const double LONGEST_SLEEP = 4e-3;
 
-/*
- * The tag of messages, and the values that replace a time: the target did not answer; the target
- * was not measured.
- */
-enum { TAG = 1, UNREACHED = -1, TOO_LATE = -2 };
+/* Values that replace a time: the target did not answer; the target was not measured. */
+enum { UNREACHED = -1, TOO_LATE = -2 };
+
+/* Rows are received from any source, so the outcome has another tag. */
+enum { OUTCOME = COLL_TAG_COLLECTIVE, ROWS };
 
 typedef struct target {
     struct in_addr address;
@@ -26,9 +26,9 @@ typedef struct target {
 } target;
 
 /*
- * A message between rank 0 and a pivot, the node that measures. Rank 0 sends a row of targets
- * (none: the pivot is done); the pivot returns the nanoseconds of each round trip, or UNREACHED or
- * TOO_LATE.
+ * A message between rank 0 and a pivot, the node that measures. Rank 0 sends a row of targets; the
+ * pivot returns the nanoseconds of each round trip, or UNREACHED or TOO_LATE. At the end all nodes
+ * pass on an empty row.
  */
 typedef struct row {
     int count;
@@ -39,16 +39,16 @@ typedef struct row {
 } row;
 
 typedef struct probe {
-    MPI_Comm comm;
+    coll_comm *comm;
     coll_wait wait;
-    int rank, nodes;
-    const int *leaders;
+    coll_members leaders; /* one of each node */
+    int nodes;
     coll_topology_probe_limits limits;
     double start; /* time of PMPI_Wtime */
     row *row;     /* has room for all nodes */
 
     /* On rank 0: */
-    coll_addresses *addresses; /* of each rank at first, later of each node */
+    coll_addresses *addresses; /* of each node */
     int *racks, *sites;
     int code; /* MPI's error of a row */
 
@@ -61,14 +61,18 @@ static size_t row_bytes(int count) {
     return offsetof(row, of) + (size_t)count * sizeof((row *)NULL)->of[0];
 }
 
-static int send_row(const probe *s, int to) {
-    return PMPI_Send(s->row, (int)row_bytes(s->row->count), MPI_BYTE, to, TAG, s->comm);
+static int send_row(probe *s, int to) {
+    MPI_Request request;
+    int code =
+        coll_isend(s->comm, s->row, (int)row_bytes(s->row->count), MPI_BYTE, to, ROWS, &request);
+    return code == MPI_SUCCESS ? coll_wait_all(&s->wait, 1, &request, NULL) : code;
 }
 
 /* Receives a row; sleeps while it waits. */
 static int receive_row(probe *s, int from) {
     MPI_Request request;
-    int code = PMPI_Irecv(s->row, (int)row_bytes(s->nodes), MPI_BYTE, from, TAG, s->comm, &request);
+    int code =
+        coll_irecv(s->comm, s->row, (int)row_bytes(s->nodes), MPI_BYTE, from, ROWS, &request);
     return code == MPI_SUCCESS ? coll_wait_all(&s->wait, 1, &request, NULL) : code;
 }
 
@@ -112,12 +116,14 @@ static void measure_row(probe *s) {
     }
 }
 
-/* Measures rows for rank 0 until it sends an empty one. */
+/* Measures rows for rank 0 until an empty one comes from another node, and passes that one on. */
 static int serve_as_pivot(probe *s) {
     for (;;) {
-        int code = receive_row(s, 0);
-        if (code != MPI_SUCCESS || s->row->count == 0)
+        int code = receive_row(s, MPI_ANY_SOURCE);
+        if (code != MPI_SUCCESS)
             return code;
+        if (s->row->count == 0)
+            return coll_members_pass_on(&s->leaders, s->row, row_bytes(0));
         measure_row(s);
         code = send_row(s, 0);
         if (code != MPI_SUCCESS)
@@ -133,8 +139,9 @@ static int measure_at(probe *s, int pivot) {
         measure_row(s);
         return MPI_SUCCESS;
     }
-    int code = send_row(s, s->leaders[pivot]);
-    return code == MPI_SUCCESS ? receive_row(s, s->leaders[pivot]) : code;
+    const int leader = s->leaders.ranks[pivot];
+    int code = send_row(s, leader);
+    return code == MPI_SUCCESS ? receive_row(s, leader) : code;
 }
 
 /* Returns the seconds of a pair, or sets s->report.end if there are none. */
@@ -171,14 +178,9 @@ static bool measure_for_racks(void *context, int pivot, int count, const int tar
     return s->report.end == COLL_TOPOLOGY_PROBE_DONE;
 }
 
-/*
- * Reduces the addresses of all ranks to those of the leaders. Returns false if a node cannot be
- * reached, or if out of memory.
- */
-static bool select_leaders(probe *s) {
+/* Returns whether all nodes can be reached; false also if out of memory. */
+static bool check_addresses(probe *s) {
     bool all = true;
-    for (int node = 0; node < s->nodes; node++)
-        s->addresses[node] = s->addresses[s->leaders[node]];
     if (!coll_addresses_keep_unique(s->nodes, s->addresses))
         return false;
     for (int node = 0; node < s->nodes && s->nodes > 1; node++)
@@ -186,10 +188,9 @@ static bool select_leaders(probe *s) {
     return all;
 }
 
-/* On rank 0: finds the racks, then sends each other pivot an empty row, after which that pivot
- * stops measuring. */
+/* On rank 0: finds the racks, then passes on an empty row, after which the nodes stop measuring. */
 static int find_on_root(probe *s) {
-    bool able = select_leaders(s);
+    bool able = check_addresses(s);
     if (able)
         able =
             coll_find_racks(s->nodes, measure_for_racks, s, s->racks, s->sites, &s->report.found) ||
@@ -198,10 +199,8 @@ static int find_on_root(probe *s) {
         s->report.end = COLL_TOPOLOGY_PROBE_UNABLE;
     s->row->count = 0;
     /* after an error, too: the other leaders wait for an empty row */
-    for (int node = 1; node < s->nodes; node++) {
-        int code = send_row(s, s->leaders[node]);
-        s->code = s->code == MPI_SUCCESS ? code : s->code;
-    }
+    int code = coll_members_pass_on(&s->leaders, s->row, row_bytes(0));
+    s->code = s->code == MPI_SUCCESS ? code : s->code;
     if (s->code != MPI_SUCCESS)
         s->report.end = COLL_TOPOLOGY_PROBE_UNABLE;
     return s->code;
@@ -209,72 +208,66 @@ static int find_on_root(probe *s) {
 
 /* --- on all ranks --- */
 
-static bool is_leader(const probe *s) {
-    for (int node = 0; node < s->nodes; node++)
-        if (s->leaders[node] == s->rank)
-            return true;
-    return false;
+/* Returns the node that this rank measures for; -1: none. */
+static int led_node(const probe *s) {
+    int node = s->nodes - 1;
+    while (node >= 0 && s->leaders.ranks[node] != s->comm->rank)
+        node--;
+    return node;
 }
 
 /* Broadcasts rank 0's outcome; the other ranks sleep until then. */
 static int broadcast_outcome(probe *s) {
-    MPI_Request request;
+    coll_members all = coll_members_all(s->comm, OUTCOME);
     int told[] = {(int)s->report.end, s->report.missing[0], s->report.missing[1]};
-    int code = PMPI_Ibcast(told, 3, MPI_INT, 0, s->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_all(&s->wait, 1, &request, NULL);
+    all.wait = &s->wait;
+    int code = coll_members_bcast(&all, told, sizeof told);
     s->report.end = (coll_topology_probe_end)told[0];
     s->report.missing[0] = told[1];
     s->report.missing[1] = told[2];
     return code;
 }
 
-/* Gathers OWN, the port and addresses of each rank, on rank 0. */
-static int gather_addresses(probe *s, const coll_addresses *own) {
-    MPI_Request request;
-    int code = PMPI_Igather(own, sizeof *own, MPI_BYTE, s->addresses, sizeof *own, MPI_BYTE, 0,
-                            s->comm, &request);
-    return code == MPI_SUCCESS ? coll_wait_all(&s->wait, 1, &request, NULL) : code;
+/* Does the part of a node's leader. */
+static int measure_as_leader(probe *s) {
+    coll_addresses own = {.port = 0};
+    coll_addresses_find(&own);
+    const int reserved = coll_tcp_rtt_reserve(&own.port);
+    int code = coll_members_gather(&s->leaders, &own, sizeof own,
+                                   s->leaders.own == 0 ? s->addresses : NULL, s->addresses);
+    s->start = PMPI_Wtime();
+    if (code == MPI_SUCCESS)
+        code = s->leaders.own == 0 ? find_on_root(s) : serve_as_pivot(s);
+    if (reserved >= 0)
+        close(reserved);
+    return code;
 }
 
-size_t coll_topology_probe_bytes(int nodes, int ranks) {
-    return row_bytes(nodes) + (size_t)ranks * sizeof(coll_addresses);
+size_t coll_topology_probe_bytes(int nodes) {
+    return row_bytes(nodes) + (size_t)nodes * sizeof(coll_addresses);
 }
 
-int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
+int coll_topology_probe(coll_comm *comm, int nodes, const int leaders[],
                         coll_topology_probe_limits limits, void *memory, int racks[], int sites[],
                         coll_topology_probe_report *report) {
     probe s = {.comm = comm,
                .wait = {.manner = COLL_WAIT_POLITE, .longest_sleep = LONGEST_SLEEP},
                .nodes = nodes,
-               .leaders = leaders,
                .limits = limits,
+               .start = PMPI_Wtime(),
                .row = memory,
                .addresses = (coll_addresses *)((char *)memory + row_bytes(nodes)),
                .racks = racks,
                .sites = sites};
-    coll_addresses own = {.port = 0};
-    int code = PMPI_Comm_rank(comm, &s.rank);
-    int reserved = -1;
-    if (code == MPI_SUCCESS && is_leader(&s)) {
-        coll_addresses_find(&own);
-        reserved = coll_tcp_rtt_reserve(&own.port);
-    }
-    if (code == MPI_SUCCESS)
-        code = gather_addresses(&s, &own);
-    s.start = PMPI_Wtime();
-    if (code == MPI_SUCCESS) {
-        if (s.rank == 0)
-            code = find_on_root(&s);
-        else if (is_leader(&s))
-            code = serve_as_pivot(&s);
-        int told = broadcast_outcome(&s); /* after an error, too: the other ranks take part */
-        code = code == MPI_SUCCESS ? told : code;
-    }
+    s.leaders = (coll_members){
+        .comm = comm, .wait = &s.wait, .ranks = leaders, .count = nodes, .tag = ROWS};
+    s.leaders.own = led_node(&s);
+    int code = s.leaders.own >= 0 ? measure_as_leader(&s) : MPI_SUCCESS;
+    /* After an error, too: the other ranks take part. */
+    int told = broadcast_outcome(&s);
+    code = code == MPI_SUCCESS ? told : code;
     s.report.seconds = PMPI_Wtime() - s.start;
     if (code == MPI_SUCCESS)
         *report = s.report;
-    if (reserved >= 0)
-        close(reserved);
     return code;
 }

@@ -9,9 +9,9 @@
 #ifndef COLL_LIB_TOPOLOGY_TOPOLOGY_PROBE_H
 #define COLL_LIB_TOPOLOGY_TOPOLOGY_PROBE_H
 
+#include "lib/base/comm.h"
 #include "lib/topology/findracks.h"
 
-#include <mpi.h>
 #include <stddef.h>
 
 /* Time limits, in seconds. */
@@ -37,16 +37,15 @@ typedef struct coll_topology_probe_report {
     coll_racks_found found; /* on rank 0: the result */
 } coll_topology_probe_report;
 
-/* Returns how many bytes of memory a measurement of NODES nodes needs in a job of RANKS ranks. */
-size_t coll_topology_probe_bytes(int nodes, int ranks);
+/* Returns how many bytes of memory a measurement of NODES nodes needs. */
+size_t coll_topology_probe_bytes(int nodes);
 
 /*
  * Sets RACKS and SITES of NODES nodes on rank 0, if REPORT->end is COLL_TOPOLOGY_PROBE_DONE.
  * LEADERS[node] is the rank that measures for the node; LEADERS[0] is 0. MEMORY, aligned for
- * integers, has coll_topology_probe_bytes bytes. Collective over COMM, whose error handler must
- * return errors. Returns MPI's errors.
+ * integers, has coll_topology_probe_bytes bytes. Collective over COMM. Returns MPI's errors.
  */
-int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
+int coll_topology_probe(coll_comm *comm, int nodes, const int leaders[],
                         coll_topology_probe_limits limits, void *memory, int racks[], int sites[],
                         coll_topology_probe_report *report);
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/c_locale.h"
 #include "lib/base/error.h"
+#include "lib/base/members.h"
 #include "lib/topology/topocache.h"
 #include "lib/topology/topofile.h"
 #include "lib/topology/topology_probe.h"
@@ -44,8 +45,7 @@ typedef coll_topology_source_state location;
 
 /* The ranks that measure. */
 typedef struct team {
-    MPI_Comm comm;
-    int rank;
+    coll_comm *comm;
     const int *leaders;
     int *measured; /* memory for the racks and sites of a check */
     void *memory;  /* for coll_topology_probe */
@@ -197,7 +197,7 @@ static int locate_by_measurement(const team *who, const location *at, bool asked
     if (asked && report->end != COLL_TOPOLOGY_PROBE_DONE)
         return coll_error(MPI_ERR_OTHER,
                           "cannot measure the topology: %s; set COLL_TOPOLOGY to a file", how);
-    if (who->rank != 0)
+    if (who->comm->rank != 0)
         return MPI_SUCCESS;
     const coll_topocache_kind kind = cache_kind(report);
     *at->doubtful = kind != COLL_TOPOCACHE_SURE;
@@ -244,7 +244,7 @@ static int check_by_measurement(const team *who, const location *at, const char 
     measured.racks = who->measured;
     measured.sites = who->measured + at->nodes;
     int code = locate_by_measurement(who, &measured, true, &report);
-    if (code == MPI_SUCCESS && who->rank == 0) {
+    if (code == MPI_SUCCESS && who->comm->rank == 0) {
         report_difference(at, path, "one site", at->sites, measured.sites, note);
         if (report.found.far > 0)
             report_difference(at, path, "one rack", at->racks, measured.racks, note);
@@ -332,36 +332,34 @@ void coll_topology_source_keep(const coll_topology_source_state *at, const char 
     write_cache(at, COLL_TOPOCACHE_SURE, how);
 }
 
-/* Broadcasts what AT points to, all at the same time, over the connections of earlier calls of
- * MPI_Ibcast: MPI_Bcast would open other connections. */
-static int broadcast_places(MPI_Comm comm, const location *at) {
-    MPI_Request requests[4];
-    int code = PMPI_Ibcast(at->racks, at->nodes, MPI_INT, 0, comm, &requests[0]);
+/* Broadcasts what AT points to. */
+static int broadcast_places(coll_comm *comm, const location *at) {
+    const coll_members all = coll_members_all(comm, COLL_TAG_COLLECTIVE);
+    const size_t numbers = (size_t)at->nodes * sizeof(int);
+    int code = coll_members_bcast(&all, at->racks, numbers);
     if (code == MPI_SUCCESS)
-        code = PMPI_Ibcast(at->sites, at->nodes, MPI_INT, 0, comm, &requests[1]);
+        code = coll_members_bcast(&all, at->sites, numbers);
     if (code == MPI_SUCCESS)
-        code = PMPI_Ibcast(at->note, COLL_TOPOLOGY_SOURCE_NOTE, MPI_CHAR, 0, comm, &requests[2]);
+        code = coll_members_bcast(&all, at->note, COLL_TOPOLOGY_SOURCE_NOTE);
     if (code == MPI_SUCCESS)
-        code = PMPI_Ibcast(at->doubtful, sizeof *at->doubtful, MPI_BYTE, 0, comm, &requests[3]);
-    return code == MPI_SUCCESS ? PMPI_Waitall(4, requests, MPI_STATUSES_IGNORE) : code;
+        code = coll_members_bcast(&all, at->doubtful, sizeof *at->doubtful);
+    return code;
 }
 
-size_t coll_topology_source_bytes(int nodes, int ranks) {
-    return 2 * (size_t)nodes * sizeof(int) + coll_topology_probe_bytes(nodes, ranks);
+size_t coll_topology_source_bytes(int nodes) {
+    return 2 * (size_t)nodes * sizeof(int) + coll_topology_probe_bytes(nodes);
 }
 
-int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
-                                 const int leaders[], void *memory,
+int coll_topology_source_rest_of(coll_comm *comm, coll_topology_source_rest rest,
+                                 const char *source, const int leaders[], void *memory,
                                  const coll_topology_source_state *at) {
     team who = {.comm = comm,
                 .leaders = leaders,
                 .measured = memory,
                 .memory = (int *)memory + 2 * at->nodes};
     coll_topology_probe_report report;
-    int code = PMPI_Comm_rank(comm, &who.rank);
-    if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_COMPARE)
-        code = check_by_measurement(&who, at, source + strlen(CHECK));
-    else if (code == MPI_SUCCESS)
-        code = locate_by_measurement(&who, at, rest == COLL_TOPOLOGY_SOURCE_MEASURE, &report);
+    int code = rest == COLL_TOPOLOGY_SOURCE_COMPARE
+                   ? check_by_measurement(&who, at, source + strlen(CHECK))
+                   : locate_by_measurement(&who, at, rest == COLL_TOPOLOGY_SOURCE_MEASURE, &report);
     return code == MPI_SUCCESS ? broadcast_places(comm, at) : code;
 }

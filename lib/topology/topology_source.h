@@ -6,7 +6,8 @@
 #ifndef COLL_LIB_TOPOLOGY_TOPOLOGY_SOURCE_H
 #define COLL_LIB_TOPOLOGY_TOPOLOGY_SOURCE_H
 
-#include <mpi.h>
+#include "lib/base/comm.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,17 +55,16 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
                                                const char *source, char *problem);
 
 /* Returns the bytes of memory that coll_topology_source_rest_of needs. */
-size_t coll_topology_source_bytes(int nodes, int ranks);
+size_t coll_topology_source_bytes(int nodes);
 
 /*
- * Does REST, which is not COLL_TOPOLOGY_SOURCE_NOTHING, on all ranks of COMM, whose error handler
- * must return errors. Sets what AT points to on all of them. On rank 0, AT must hold what
- * coll_topology_source has found. LEADERS[node] is the lowest rank of the node. MEMORY, aligned for
- * integers, is as long as coll_topology_source_bytes says. Errors: MPI_ERR_OTHER, with text, on all
- * ranks; or MPI's.
+ * Does REST, which is not COLL_TOPOLOGY_SOURCE_NOTHING, on all ranks of COMM. Sets what AT points
+ * to on all of them. On rank 0, AT must hold what coll_topology_source has found. LEADERS[node] is
+ * the lowest rank of the node. MEMORY, aligned for integers, is as long as
+ * coll_topology_source_bytes says. Errors: MPI_ERR_OTHER, with text, on all ranks; or MPI's.
  */
-int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
-                                 const int leaders[], void *memory,
+int coll_topology_source_rest_of(coll_comm *comm, coll_topology_source_rest rest,
+                                 const char *source, const int leaders[], void *memory,
                                  const coll_topology_source_state *at);
 
 /*

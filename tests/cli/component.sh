@@ -72,6 +72,11 @@ for call in bcast gatherv allreduce reduce reduce_scatter_block allgatherv allto
     grep -q "^coll: COLL_${call^}_init " err || fail "no ${call}_init"
 done
 
+# MPI_Init opens few connections: with hundreds of hosts a rank must not run out of file descriptors.
+tcp=(--mca pml ob1 --mca btl "tcp,self" --mca btl_tcp_if_include lo)
+component 24 "${tcp[@]}" "$programs/connections" || fail "24 hosts"
+[ "$(cat out)" -gt 0 ] && [ "$(cat out)" -le 12 ] || fail "$(cat out) connections after MPI_Init of 24 hosts"
+
 # The same programs as under the wrapper, in each language.
 same_as_without() {
     local ranks=$1 program=$build/tests/interposed/$2

@@ -1,8 +1,10 @@
 # Programs that know nothing of libcoll: tests/cli/component.sh runs them with the component.
 if HAVE_OMPI_COMPONENT
-noinst_PROGRAMS += tests/component/counted tests/component/dups tests/component/errors \
-	tests/component/fault tests/component/late tests/component/made \
+noinst_PROGRAMS += tests/component/connections tests/component/counted tests/component/dups \
+	tests/component/errors tests/component/fault tests/component/late tests/component/made \
 	tests/component/operations tests/component/set
+tests_component_connections_LDADD =
+tests_component_connections_LDFLAGS = -export-dynamic
 tests_component_counted_LDADD =
 tests_component_dups_LDADD =
 tests_component_errors_SOURCES = tests/component/errors.c tests/component/persistent.h
