@@ -57,9 +57,9 @@ typedef struct exchange {
     coll_job_cache *common; /* this rank's cached entry for these ranks; or NULL */
     coll_topo places;       /* the ranks' places according to COMMON */
     contribution own;
+    contribution passing; /* another rank's, on its way to rank 0 */
     size_t contribution_bytes;
-    char *contributions; /* on rank 0: the contributions of all ranks; else room for one */
-    bool only_one;       /* rank 0 is out of memory and has room for one contribution only */
+    char *contributions; /* on rank 0: those of all ranks; NULL: out of memory */
     struct {
         size_t bytes; /* of the decision */
         bool verify;  /* all ranks must confirm that they have adopted the decision */
@@ -139,20 +139,18 @@ static size_t needed_bytes(const contribution *one) {
     return (bytes + unit - 1) / unit * unit;
 }
 
+/* Gathers BYTES at OWN of each rank in ALL on rank 0. */
+static int gather(exchange *x, const void *own, size_t bytes, void *all) {
+    return mark_broken(x, coll_members_gather(&x->ranks, own, bytes, all, &x->passing));
+}
+
 /* Even if rank 0 has no memory for all contributions, it must take part in the gather before it can
  * report the error to the other ranks. */
 static int gather_contributions(exchange *x) {
-    const size_t one = x->contribution_bytes;
+    const size_t bytes = x->contribution_bytes;
     coll_reserve_free(x->contributions);
-    x->contributions = is_root(x) ? coll_reserve_alloc((size_t)x->comm->ranks * one) : NULL;
-    x->only_one = is_root(x) && !x->contributions;
-    const bool has_all = x->contributions;
-    if (!has_all)
-        x->contributions = coll_reserve_alloc(one);
-    if (!x->contributions)
-        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", one);
-    return mark_broken(x, coll_members_gather(&x->ranks, &x->own, one,
-                                              has_all ? x->contributions : NULL, x->contributions));
+    x->contributions = is_root(x) ? coll_reserve_alloc((size_t)x->comm->ranks * bytes) : NULL;
+    return gather(x, &x->own, bytes, x->contributions);
 }
 
 /* --- Rank 0's decision --- */
@@ -233,7 +231,7 @@ static void make_decision(exchange *x) {
     bool ready = true;
     made->known = x->common;
     made->more = 0;
-    if (x->only_one) {
+    if (!x->contributions) {
         set_error_code(made, no_memory());
         return;
     }
@@ -346,12 +344,11 @@ static int agree_on_success(exchange *x, bool good, bool *all) {
     int *of_ranks = (int *)x->contributions; /* no longer needed */
     x->good = x->all_good = good;
     x->comm->wait.timeout *= LONGER;
-    int code = coll_members_gather(&x->ranks, &x->good, sizeof x->good,
-                                   is_root(x) ? of_ranks : NULL, of_ranks);
+    int code = gather(x, &x->good, sizeof x->good, of_ranks);
     for (int rank = 0; code == MPI_SUCCESS && is_root(x) && rank < x->comm->ranks; rank++)
         x->all_good = x->all_good && of_ranks[rank];
-    code =
-        code == MPI_SUCCESS ? broadcast(x, &x->all_good, sizeof x->all_good) : mark_broken(x, code);
+    if (code == MPI_SUCCESS)
+        code = broadcast(x, &x->all_good, sizeof x->all_good);
     x->comm->wait.timeout /= LONGER;
     *all = x->all_good;
     return code;
