@@ -9,7 +9,8 @@
  * different paths. A call can take the fast path
  *
  * - on one node, where all calls of an operation are native, unless the user asks otherwise;
- * - if it is the same as the last call of its operation that the described path ran natively.
+ * - if its choice is that of calls which the described path has run natively: those of the same
+ *   size classes (lib/tuning/select.h) and, in a reduction, with alike elements and MPI_Ops.
  *
  * The described path: describe the arguments (lib/call/args.h), choose an algorithm
  * (lib/tuning/state.h), run it, trace the call.
@@ -60,29 +61,26 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
 }
 
 /*
- * Returns whether the call reduces as the call LAST did. Asks MPI each time whether the MPI_Op
+ * Returns whether the call reduces as the calls KNOWN do. Asks MPI each time whether the MPI_Op
  * commutes: a new MPI_Op can have the handle of a freed one, perhaps on some ranks only.
  */
 static bool reduces_like(const coll_state *state, coll_operation operation, const coll_user *user,
-                         const coll_shape *last) {
+                         const coll_native_calls *known) {
     int commutes = 1;
     (void)PMPI_Op_commutative(user->op, &commutes); /* can't fail: MPI has accepted this handle */
-    return (last->reproducible || !commutes) == last->ordered &&
-           last->element == (size_t)state->plain_bytes &&
-           last->served ==
-               coll_call_args_served(operation, state->comm, user->receive_type, user->op);
+    return !commutes == known->ordered &&
+           coll_native_element((size_t)state->plain_bytes) == known->element &&
+           coll_call_args_served(operation, state->comm, user->receive_type, user->op) ==
+               known->served;
 }
 
-/* Returns whether the call has the shape of the last native call of OPERATION, without describing
- * it. Returns false if that can't be known. */
-static bool is_native_again(const coll_state *state, coll_operation operation,
-                            const coll_user *user) {
-    const coll_operation_info *info = &coll_operations[operation];
+/* Returns whether the MPI library is known to run the call. Returns false if that can't be known
+ * without describing it. */
+static bool is_native(const coll_state *state, coll_operation operation, const coll_user *user) {
     const size_t bytes = known_bytes(state, operation, user);
-    return bytes > 0 &&
-           coll_state_native_again(state, operation, bytes,
-                                   info->rootless ? COLL_NO_ROOT : user->root) &&
-           (!info->reduces || reduces_like(state, operation, user, &state->last_native[operation]));
+    return bytes > 0 && coll_state_is_native(state, operation, bytes) &&
+           (!coll_operations[operation].reduces ||
+            reduces_like(state, operation, user, &state->native_calls[operation]));
 }
 
 /*
@@ -97,7 +95,7 @@ static const coll_comm *can_go_directly(coll_operation operation, const coll_use
         (coll_operations[operation].reduces && !user->uneven && user->receive_count == 0))
         return NULL;
     const coll_state *state = coll_state_of(own);
-    return state->native[operation] || is_native_again(state, operation, user) ? own : NULL;
+    return state->native[operation] || is_native(state, operation, user) ? own : NULL;
 }
 
 /*
@@ -109,7 +107,7 @@ static const coll_comm *can_go_directly(coll_operation operation, const coll_use
  */
 static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation, MPI_Comm comm,
                                                         MPI_Count count, MPI_Datatype type,
-                                                        int root, int *bytes) {
+                                                        int *bytes) {
     const coll_comm *own = coll_comm_recent(comm);
     if (!own || !coll_wait_as_mpi(&own->wait))
         return NULL;
@@ -121,8 +119,7 @@ static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation
     size_t room;
     if (type != state->plain_type || __builtin_mul_overflow(count, state->plain_bytes, &size) ||
         size <= 0 || __builtin_mul_overflow(size, blocks, &room) || room > most ||
-        (!state->native[operation] &&
-         !coll_state_native_again(state, operation, (size_t)size, root)))
+        (!state->native[operation] && !coll_state_is_native(state, operation, (size_t)size)))
         return NULL;
     *bytes = (int)size;
     return own;
@@ -262,8 +259,8 @@ static int run_blocking(coll_operation operation, const coll_user *user, MPI_Com
 
 static int run_bcast(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     int bytes;
-    const coll_comm *direct = can_go_directly_as_bytes(operation, comm, user->receive_count,
-                                                       user->receive_type, user->root, &bytes);
+    const coll_comm *direct =
+        can_go_directly_as_bytes(operation, comm, user->receive_count, user->receive_type, &bytes);
     return direct ? coll_raise(comm, PMPI_Bcast(user->receive, bytes, MPI_BYTE, user->root,
                                                 direct->private))
                   : run_described(operation, user, comm);
@@ -272,9 +269,9 @@ static int run_bcast(coll_operation operation, const coll_user *user, MPI_Comm c
 static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const bool in_place = user->send == MPI_IN_PLACE;
     int bytes;
-    const coll_comm *direct = can_go_directly_as_bytes(
-        operation, comm, in_place ? user->receive_count : user->send_count,
-        in_place ? user->receive_type : user->send_type, user->root, &bytes);
+    const coll_comm *direct =
+        can_go_directly_as_bytes(operation, comm, in_place ? user->receive_count : user->send_count,
+                                 in_place ? user->receive_type : user->send_type, &bytes);
     bool receives = direct && direct->rank == user->root;
     bool alike = user->receive_count == user->send_count && user->receive_type == user->send_type;
     if (!direct || (in_place && !receives) || (receives && !in_place && !alike))

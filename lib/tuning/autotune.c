@@ -54,10 +54,9 @@ static comm_tunings *tunings_of(const coll_comm *comm) {
 /* Returns whether the algorithm may change from call to call. A reduction's may change only if any
  * order of operands will do, and elements are numbers. */
 static bool may_differ(const coll_state *state, const coll_shape *call) {
-    const size_t number = 16;
     return coll_state_may_try(state, call->operation) &&
            (!coll_operations[call->operation].reduces ||
-            (!call->reproducible && !call->ordered && call->element <= number));
+            (!call->reproducible && !call->ordered && call->element <= COLL_NUMBER_BYTES));
 }
 
 /* Returns whether calls like CALL are tuned, provided that it pays. */

@@ -66,48 +66,6 @@ static bool is_valid_for(const cached_choice *one, const coll_shape *call) {
              one->latencies == latency_checksum(call->topo)));
 }
 
-static bool applies_to(const coll_algorithm *algorithm, coll_shape call, size_t bytes) {
-    call.bytes = bytes;
-    return coll_select_applicable(algorithm, &call);
-}
-
-/* Returns END if ALGORITHM can run CALL with either both FROM and END bytes or with neither. Else
- * returns the last size, on the way from FROM to END, for which the answer is the same as for FROM.
- * Assumes that the answer changes only once between FROM and END. */
-static size_t find_limit(const coll_algorithm *algorithm, const coll_shape *call, size_t from,
-                         size_t end) {
-    const bool applies = applies_to(algorithm, *call, from);
-    if (applies_to(algorithm, *call, end) == applies)
-        return end;
-    while (from + 1 != end && end + 1 != from) {
-        const size_t middle = from / 2 + end / 2 + (from & end & 1);
-        if (applies_to(algorithm, *call, middle) == applies)
-            from = middle;
-        else
-            end = middle;
-    }
-    return from;
-}
-
-/*
- * Sets the bytes for which the choices of ONE hold: those of its call's size class for which the
- * same algorithms are applicable. Otherwise ranks that have cached the choices of different calls
- * of a class, on other communicators, would choose among different algorithms.
- */
-static void set_range(cached_choice *one) {
-    const coll_shape *call = &one->call;
-    one->least = one->most = call->bytes;
-    if (call->bytes == COLL_BYTES_UNKNOWN)
-        return;
-    const size_t first = coll_class_bytes(coll_size_class(call->bytes)), last = 2 * first - 1;
-    one->least = call->bytes < first ? call->bytes : first;
-    one->most = last;
-    for (const coll_algorithm *const *a = coll_operations[call->operation].table; *a; a++) {
-        one->least = find_limit(*a, call, call->bytes, one->least);
-        one->most = find_limit(*a, call, call->bytes, one->most);
-    }
-}
-
 static cached_choice **list_of(uint64_t key, const coll_shape *call) {
     const int class[] = {call->operation, coll_size_class(call->bytes)};
     return &lists[coll_hash(key, class, sizeof class) % LISTS];
@@ -148,7 +106,7 @@ void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, coll_selected_
                                .call = *call,
                                .latencies = latency_checksum(call->topo),
                                .choices = *choices};
-        set_range(one);
+        coll_select_range(call, &one->least, &one->most);
         *list = one;
     }
     pthread_mutex_unlock(&lock);

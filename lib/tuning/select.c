@@ -186,6 +186,45 @@ coll_choice coll_select_started(const coll_shape *call, const coll_spec *user) {
     return best;
 }
 
+static bool applies_to(const coll_algorithm *algorithm, coll_shape call, size_t bytes) {
+    call.bytes = bytes;
+    return coll_select_applicable(algorithm, &call);
+}
+
+/* Returns END if ALGORITHM can run CALL with either both FROM and END bytes or with neither. Else
+ * returns the last size, on the way from FROM to END, for which the answer is the same as for FROM.
+ * Assumes that the answer changes only once between FROM and END. */
+static size_t find_limit(const coll_algorithm *algorithm, const coll_shape *call, size_t from,
+                         size_t end) {
+    const bool applies = applies_to(algorithm, *call, from);
+    if (applies_to(algorithm, *call, end) == applies)
+        return end;
+    while (from + 1 != end && end + 1 != from) {
+        const size_t middle = from / 2 + end / 2 + (from & end & 1);
+        if (applies_to(algorithm, *call, middle) == applies)
+            from = middle;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+/* Choices do not hold for a whole class if other algorithms are applicable to a part of it.
+ * Otherwise ranks that have made the choices of different calls of a class, on other communicators,
+ * would choose among different algorithms. */
+void coll_select_range(const coll_shape *call, size_t *least, size_t *most) {
+    *least = *most = call->bytes;
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return;
+    const size_t first = coll_class_bytes(coll_size_class(call->bytes)), last = 2 * first - 1;
+    *least = call->bytes < first ? call->bytes : first;
+    *most = last;
+    for (const coll_algorithm *const *a = table_of(call); *a; a++) {
+        *least = find_limit(*a, call, call->bytes, *least);
+        *most = find_limit(*a, call, call->bytes, *most);
+    }
+}
+
 /* Finds most reasons by testing again with a call that lacks one of the conditions. */
 const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call) {
     coll_shape other = *call;

@@ -45,13 +45,16 @@ static inline size_t coll_class_bytes(int size_class) {
     return (size_t)1 << size_class;
 }
 
+/* Most bytes of a number type. */
+enum { COLL_NUMBER_BYTES = 16 };
+
 /*
  * Returns the element size that CALL is predicted with. All number types count as one size, 8 bytes
  * (1 in calls of fewer bytes), since the element size only rounds segments to whole elements.
  */
 static inline size_t coll_select_element(const coll_shape *call) {
-    const size_t number = 16, usual = 8;
-    if (call->element == 0 || call->element > number)
+    const size_t usual = 8;
+    if (call->element == 0 || call->element > COLL_NUMBER_BYTES)
         return call->element;
     return call->bytes < usual && call->bytes > 0 ? 1 : usual;
 }
@@ -108,6 +111,13 @@ coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user);
  * first entry. Rivals are considered only if there is no other algorithm.
  */
 coll_choice coll_select_started(const coll_shape *call, const coll_spec *user);
+
+/*
+ * Sets *LEAST and *MOST to the bytes of CALL's size class for which the same algorithms are
+ * applicable as for CALL. With one site, a choice for CALL holds for all calls of these bytes that
+ * are like CALL in all else.
+ */
+void coll_select_range(const coll_shape *call, size_t *least, size_t *most);
 
 /*
  * Returns why ALGORITHM can't run CALL or, if it can, why it can't run CALL as a nonblocking or

@@ -35,7 +35,7 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 /* Resets the members of STATE that depend on OPERATION's settings. */
 static void reset_choices(coll_state *state, coll_operation operation) {
     state->native[operation] = !state->trace && is_left_to_mpi(state, operation);
-    state->last_native[operation] = (coll_shape){.bytes = 0};
+    state->native_calls[operation] = (coll_native_calls){.most = 0};
     state->warned[false] &= ~(1u << operation);
     state->warned[true] &= ~(1u << operation);
 }
@@ -207,12 +207,31 @@ coll_choices coll_state_likely(coll_state *state, bool started, const coll_shape
     return choices;
 }
 
+/* Adds calls like CALL, which the MPI library runs, to the native calls of its operation. Replaces
+ * these if they have other properties, or if there is a gap between the bytes of the two. */
+static void add_native_calls(coll_state *state, const coll_shape *call) {
+    coll_native_calls *known = &state->native_calls[call->operation],
+                      next = {.element = coll_native_element(call->element),
+                              .served = call->served,
+                              .ordered = call->ordered};
+    const bool alike = known->element == next.element && known->served == next.served &&
+                       known->ordered == next.ordered;
+    if (alike && coll_state_is_native(state, call->operation, call->bytes))
+        return;
+    coll_select_range(call, &next.least, &next.most);
+    if (alike && next.least == known->most + 1)
+        next.least = known->least;
+    else if (alike && known->least == next.most + 1)
+        next.most = known->most;
+    *known = next;
+}
+
 coll_choice coll_state_choose(coll_state *state, const coll_shape *call, bool *learns) {
     coll_choice choice = coll_state_likely(state, false, call).of[0];
     *learns = !coll_autotune_settled(state->comm, call, &choice);
     if (state->topo.sites == 1 && !state->trace && !*learns &&
         choice.algorithm == coll_operations[call->operation].table[0])
-        state->last_native[call->operation] = *call;
+        add_native_calls(state, call);
     return choice;
 }
 

@@ -20,6 +20,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Calls of an operation that the MPI library is known to run: those of LEAST to MOST bytes, in a
+ * reduction with these properties. MOST 0: none. */
+typedef struct coll_native_calls {
+    size_t least, most;
+    size_t element; /* bytes; COLL_NUMBER_BYTES for all number types */
+    size_t served;  /* coll_shape's */
+    bool ordered;   /* the MPI_Op does not commute */
+} coll_native_calls;
+
+/* Returns the element size of native calls whose elements have BYTES. */
+static inline size_t coll_native_element(size_t bytes) {
+    return bytes > COLL_NUMBER_BYTES ? bytes : COLL_NUMBER_BYTES;
+}
+
 typedef struct coll_state {
     coll_comm *comm;
     coll_topo topo;
@@ -29,7 +43,7 @@ typedef struct coll_state {
     const coll_spec *specs;       /* the algorithms that the user asked for, from SETTINGS */
     uint64_t key;                 /* of the cached choices; 0: none yet */
     bool native[COLL_OPERATIONS]; /* an operation's calls may go to the MPI library directly */
-    coll_shape last_native[COLL_OPERATIONS]; /* the last call that ran natively; bytes 0: none */
+    coll_native_calls native_calls[COLL_OPERATIONS];
     MPI_Datatype plain_type; /* the last datatype found to be predefined and without gaps */
     MPI_Count plain_bytes;   /* bytes of its elements; 0: no such type yet */
     MPI_Op known_op;         /* the last MPI_Op found to be valid with a datatype */
@@ -82,11 +96,12 @@ coll_choice coll_state_choose(coll_state *state, const coll_shape *call, bool *l
  * blocking calls. */
 coll_choice coll_state_choose_started(coll_state *state, const coll_shape *call);
 
-/* Returns whether the last native call of OPERATION had the same BYTES and ROOT. */
-static inline bool coll_state_native_again(const coll_state *state, coll_operation operation,
-                                           size_t bytes, int root) {
-    const coll_shape *last = &state->last_native[operation];
-    return last->bytes == bytes && last->root == root;
+/* Returns whether the MPI library is known to run OPERATION's calls of BYTES. Those of a reduction
+ * must also have the other properties of its native calls. */
+static inline bool coll_state_is_native(const coll_state *state, coll_operation operation,
+                                        size_t bytes) {
+    const coll_native_calls *calls = &state->native_calls[operation];
+    return bytes >= calls->least && bytes <= calls->most;
 }
 
 #endif
