@@ -78,24 +78,63 @@ static int find_silent_ranks(coll_comm *comm) {
 
 /* --- The largest numbers --- */
 
+/* What a rank does in a round: with which rank it exchanges numbers, and in which direction. */
+typedef struct exchange {
+    int partner;
+    bool sends, receives;
+} exchange;
+
+/* Returns the largest power of two up to RANKS. */
+static int power_below(int ranks) {
+    int power = 1;
+    while (power <= ranks / 2)
+        power *= 2;
+    return power;
+}
+
+int coll_agreement_rounds(int ranks) {
+    const int power = power_below(ranks), folds = power < ranks ? 2 : 0;
+    return __builtin_ctz((unsigned)power) + folds;
+}
+
 /*
- * Starts a round of a dissemination: in round k each rank sends its current maxima to the rank 2^k
- * after it and receives those of the rank 2^k before it. After ceil(log2 p) rounds every rank has
- * the maxima of all. Some numbers are counted twice, which does not change a maximum.
+ * Returns what RANK does in ROUND of recursive doubling. If the number of ranks is no power of two,
+ * so many of the first ranks are paired that a power of two remains: the even rank of each pair
+ * sends its numbers to the odd one in the first round, and receives the maxima in the last one. MPI
+ * libraries' allreduces often use the same partners, so that few connections are opened.
  */
+static exchange exchange_of(int ranks, int rank, int round) {
+    const int power = power_below(ranks), pairs = ranks - power;
+    const bool paired = rank < 2 * pairs, odd = rank % 2;
+    if (pairs > 0 && round == 0)
+        return (exchange){rank ^ 1, paired && !odd, paired && odd};
+    if (pairs > 0 && round == coll_agreement_rounds(ranks) - 1)
+        return (exchange){rank ^ 1, paired && odd, paired && !odd};
+    if (paired && !odd)
+        return (exchange){rank, false, false};
+    const int index = paired ? rank / 2 : rank - pairs,
+              other = index ^ (1 << (pairs > 0 ? round - 1 : round));
+    return (exchange){other < pairs ? 2 * other + 1 : other + pairs, true, true};
+}
+
+/* Starts a round. A rank that receives nothing keeps its maxima. */
 static int start_round(coll_agreement *a) {
     const coll_comm *comm = a->comm;
-    const int to = (comm->rank + a->distance) % comm->ranks,
-              from = (comm->rank - a->distance + comm->ranks) % comm->ranks;
+    const exchange now = exchange_of(comm->ranks, comm->rank, a->round);
+    int code = MPI_SUCCESS;
     memcpy(a->sent, a->highest, sizeof a->sent);
-    int code = coll_irecv(comm, a->received, a->count, MPI_INT64_T, from, a->tag, &a->requests[0]);
-    return code == MPI_SUCCESS
-               ? coll_isend(comm, a->sent, a->count, MPI_INT64_T, to, a->tag, &a->requests[1])
-               : code;
+    memcpy(a->received, a->highest, sizeof a->received);
+    if (now.receives)
+        code = coll_irecv(comm, a->received, a->count, MPI_INT64_T, now.partner, a->tag,
+                          &a->requests[0]);
+    if (code == MPI_SUCCESS && now.sends)
+        code =
+            coll_isend(comm, a->sent, a->count, MPI_INT64_T, now.partner, a->tag, &a->requests[1]);
+    return code;
 }
 
 static bool is_complete(const coll_agreement *a) {
-    return a->distance >= a->comm->ranks;
+    return a->round >= coll_agreement_rounds(a->comm->ranks);
 }
 
 /* Merges the numbers received in this round and starts the next round, if any. */
@@ -103,17 +142,14 @@ static int complete_round(coll_agreement *a) {
     for (int i = 0; i < a->count; i++)
         if (a->received[i] > a->highest[i])
             a->highest[i] = a->received[i];
-    a->distance *= 2;
+    a->round++;
     return is_complete(a) ? MPI_SUCCESS : start_round(a);
 }
 
 int coll_agreement_start(coll_agreement *a, coll_comm *comm, int tag, int count,
                          const int64_t numbers[]) {
-    *a = (coll_agreement){.comm = comm,
-                          .tag = tag,
-                          .count = count,
-                          .distance = 1,
-                          .requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
+    *a = (coll_agreement){
+        .comm = comm, .tag = tag, .count = count, .requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
     memcpy(a->highest, numbers, (size_t)count * sizeof *numbers);
     int code = is_complete(a) ? MPI_SUCCESS : start_round(a);
     if (code != MPI_SUCCESS)

@@ -28,6 +28,9 @@ int coll_agreement_start(coll_agreement *agreement, coll_comm *comm, int tag, in
  */
 int coll_agreement_advance(coll_agreement *agreement, bool *done);
 
+/* Returns the number of successive messages of an agreement among RANKS ranks. */
+int coll_agreement_rounds(int ranks);
+
 /* Returns whether messages may still arrive in AGREEMENT's memory. */
 bool coll_agreement_under_way(const coll_agreement *agreement);
 

@@ -44,7 +44,7 @@ enum { COLL_AGREE_MOST = 8 };
 /* State of an agreement on the maxima of all ranks' numbers. */
 typedef struct coll_agreement {
     struct coll_comm *comm;
-    int tag, count, distance;
+    int tag, count, round;
     MPI_Request requests[2];
     int64_t highest[COLL_AGREE_MOST], sent[COLL_AGREE_MOST], received[COLL_AGREE_MOST];
 } coll_agreement;

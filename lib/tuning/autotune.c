@@ -7,7 +7,6 @@
 #include "lib/base/c_locale.h"
 #include "lib/base/error.h"
 #include "lib/base/reserve_alloc.h"
-#include "lib/pattern/binomial.h"
 #include "lib/tuning/autotune_rounds.h"
 #include "lib/tuning/state.h"
 #include "lib/tuning/tuning_db.h"
@@ -183,7 +182,7 @@ static void save_results(const coll_autotuning *one, const coll_shape *call, int
 static int calls_of_agreement(const coll_shape *call, double seconds) {
     enum { FEW = 2 };
     const double little = 0.1; /* of a call's time */
-    const int rounds = coll_tree_depth(call->topo->ranks);
+    const int rounds = coll_agreement_rounds(call->topo->ranks);
     const double latency = coll_profile_outermost(call->profile, call->topo)->latency;
     return rounds <= FEW || rounds * latency <= little * seconds ? FEW : rounds;
 }

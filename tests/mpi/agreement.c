@@ -80,6 +80,30 @@ START_TEST(benchmarks_agree_on_the_first_error) {
 }
 END_TEST
 
+/* Among the first SIZE ranks each one has the largest number in one place. */
+static void check_highest(int size) {
+    const int rank = app_rank(MPI_COMM_WORLD);
+    int64_t numbers[COLL_AGREE_MOST], highest[COLL_AGREE_MOST];
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, 0, &comm);
+    if (comm == MPI_COMM_NULL)
+        return;
+    ck_assert_int_eq(COLL_Set(comm, "bcast", "auto"), MPI_SUCCESS);
+    for (int i = 0; i < COLL_AGREE_MOST; i++)
+        numbers[i] = i % size == rank ? 100 + i : -rank;
+    ck_assert_int_eq(coll_agree_highest(coll_comm_find(comm), COLL_AGREE_MOST, numbers, highest),
+                     MPI_SUCCESS);
+    for (int i = 0; i < COLL_AGREE_MOST; i++)
+        ck_assert_int_eq(highest[i], 100 + i);
+    MPI_Comm_free(&comm);
+}
+
+START_TEST(the_highest_numbers_are_agreed_on) {
+    for (int size = 1; size <= app_ranks(MPI_COMM_WORLD); size++)
+        check_highest(size);
+}
+END_TEST
+
 /* Replaces the function of MPI: it fails if FAILS. */
 static bool fails;
 int PMPI_Testall(int count, MPI_Request requests[], int *done, MPI_Status statuses[]) {
@@ -114,6 +138,7 @@ static Suite *agreement(void) {
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, values_are_agreed_on);
     tcase_add_test(tests, a_problem_is_agreed_on);
+    tcase_add_test(tests, the_highest_numbers_are_agreed_on);
     tcase_add_test(tests, an_error_breaks_the_communicator);
     tcase_add_test(tests, benchmarks_agree_on_the_first_error);
     suite_add_tcase(suite, tests);
@@ -121,5 +146,5 @@ static Suite *agreement(void) {
 }
 
 int main(int argc, char **argv) {
-    return harness_main(argc, argv, "1 3", agreement);
+    return harness_main(argc, argv, "1 3 8", agreement);
 }
