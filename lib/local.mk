@@ -5,6 +5,7 @@ libcoll_core_la_SOURCES = \
 	lib/aggregate/aggregate.c lib/aggregate/aggregate.h \
 	lib/aggregate/direct.c \
 	lib/aggregate/group_by.c \
+	lib/aggregate/partition.c lib/aggregate/partition.h \
 	lib/aggregate/pool.c lib/aggregate/pool.h \
 	lib/aggregate/three_stage.c \
 	lib/algorithm/algorithm.h \
@@ -126,7 +127,6 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
-	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/radix.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
 	lib/pattern/usualtree.c lib/pattern/usualtree.h \

@@ -5,7 +5,7 @@
  * slowest rank. Verifies the sums.
  *
  * Every rank contributes BYTES of key-value pairs: PAIRS of them for each rank that owns keys
- * (lib/pattern/partition.h). It does so TASKS times, each time with other keys, like the tasks of a
+ * (lib/aggregate/partition.h). It does so TASKS times, each time with other keys, like the tasks of a
  * node that don't combine their pairs.
  *
  * With SCALE in the environment, a byte stands for SCALE bytes, and the platform's links are SCALE
@@ -13,7 +13,7 @@
  */
 #include "simulate/clock.h"
 
-#include "lib/pattern/partition.h"
+#include "lib/aggregate/partition.h"
 
 #include <coll.h>
 

@@ -14,11 +14,11 @@
 
 #include "lib/aggregate/aggregate.h"
 
+#include "lib/aggregate/partition.h"
 #include "lib/aggregate/pool.h"
 #include "lib/algorithm/spec.h"
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
-#include "lib/pattern/partition.h"
 
 #include <limits.h>
 #include <stdlib.h>

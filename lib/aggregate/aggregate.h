@@ -4,9 +4,9 @@
 #define COLL_LIB_AGGREGATE_AGGREGATE_H
 
 #include "coll.h"
+#include "lib/aggregate/partition.h"
 #include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
-#include "lib/pattern/partition.h"
 
 typedef struct coll_aggregate_call {
     COLL_Pool *pool;

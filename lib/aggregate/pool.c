@@ -10,8 +10,8 @@
  */
 #include "config.h"
 
+#include "lib/aggregate/partition.h"
 #include "lib/aggregate/pool.h"
-#include "lib/pattern/partition.h"
 
 #include <pthread.h>
 #include <stdalign.h>

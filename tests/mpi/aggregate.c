@@ -9,7 +9,7 @@
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
 #include "lib/algorithm/operations.h"
-#include "lib/pattern/partition.h"
+#include "lib/aggregate/partition.h"
 #include "tests/support/allocations.h"
 #include "tests/support/harness.h"
 

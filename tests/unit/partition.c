@@ -3,7 +3,7 @@
  * Tests partitions and routes: that they are balanced, and that all ranks' views of a stage are
  * consistent.
  */
-#include "lib/pattern/partition.h"
+#include "lib/aggregate/partition.h"
 
 #include "tests/support/harness.h"
 

@@ -5,8 +5,8 @@
  *
  * A key's owner is the rank into whose partition it falls. A route is one rank's view of one stage.
  */
-#ifndef COLL_LIB_PATTERN_PARTITION_H
-#define COLL_LIB_PATTERN_PARTITION_H
+#ifndef COLL_LIB_AGGREGATE_PARTITION_H
+#define COLL_LIB_AGGREGATE_PARTITION_H
 
 #include "lib/topology/topo.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "lib/pattern/partition.h"
+#include "lib/aggregate/partition.h"
 
 #include <stdlib.h>
 
