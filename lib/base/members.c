@@ -3,22 +3,27 @@
 
 #include "lib/base/members.h"
 
+#include "lib/pattern/binomial.h"
+
+#include <stdbool.h>
 #include <string.h>
 
 /*
- * The parent of member i is i without its lowest one bit. So the subtree of i is the members from i
- * to i + span - 1, where span is that bit, and its children are i + 1, i + 2, i + 4, ... in there.
- * The root's span is the least power of two that is not below the number of members.
+ * The tree's radix. With 4 a message takes half as many steps as in a binomial tree, and Open MPI's
+ * broadcasts often open the same connections.
  */
-static int span_of(const coll_members *members) {
-    int span = 1;
-    while (span < members->count && !(members->own & span))
-        span *= 2;
-    return span;
-}
+enum { RADIX = 4, CHILDREN_MOST = (RADIX - 1) * 16 };
 
-static int parent_of(const coll_members *members) {
-    return members->own & (members->own - 1);
+/* A member's place in the tree. The members below it are those up to END. */
+typedef struct place {
+    int parent, count, end;
+    int children[CHILDREN_MOST]; /* the farthest first */
+} place;
+
+static place place_of(const coll_members *members) {
+    place own = {.end = coll_tree_knomial_end(members->count, RADIX, members->own)};
+    own.count = coll_tree_knomial(members->count, RADIX, members->own, &own.parent, own.children);
+    return own;
 }
 
 static int rank_of(const coll_members *members, int member) {
@@ -46,33 +51,36 @@ static int receive_from(const coll_members *members, void *data, size_t bytes, i
 
 int coll_members_gather(const coll_members *members, const void *own, size_t bytes, void *all,
                         void *passing) {
-    const int span = span_of(members), first = members->own;
-    const bool root = first == 0;
-    int code = root ? MPI_SUCCESS : send_to(members, own, bytes, parent_of(members));
+    const place at = place_of(members);
+    const bool root = members->own == 0;
+    int code = root ? MPI_SUCCESS : send_to(members, own, bytes, at.parent);
     if (root && all)
         memcpy(all, own, bytes);
     /* Each child sends the data of its subtree, one member after the other. */
-    for (int child = 1; child < span; child *= 2)
-        for (int i = child; i < 2 * child && first + i < members->count; i++) {
-            char *data = all ? (char *)all + (size_t)i * bytes : passing;
+    for (int i = at.count - 1; i >= 0; i--) {
+        const int child = at.children[i], end = i > 0 ? at.children[i - 1] : at.end;
+        for (int member = child; member < end; member++) {
+            char *data = all ? (char *)all + (size_t)member * bytes : passing;
             if (code == MPI_SUCCESS)
-                code = receive_from(members, data, bytes, first + child);
+                code = receive_from(members, data, bytes, child);
             if (code == MPI_SUCCESS && !root)
-                code = send_to(members, data, bytes, parent_of(members));
+                code = send_to(members, data, bytes, at.parent);
         }
+    }
     return code;
 }
 
 int coll_members_pass_on(const coll_members *members, const void *data, size_t bytes) {
+    const place at = place_of(members);
     int code = MPI_SUCCESS;
-    for (int child = span_of(members) / 2; child > 0 && code == MPI_SUCCESS; child /= 2)
-        if (members->own + child < members->count)
-            code = send_to(members, data, bytes, members->own + child);
+    for (int i = 0; i < at.count && code == MPI_SUCCESS; i++)
+        code = send_to(members, data, bytes, at.children[i]);
     return code;
 }
 
 int coll_members_bcast(const coll_members *members, void *data, size_t bytes) {
-    int code =
-        members->own == 0 ? MPI_SUCCESS : receive_from(members, data, bytes, parent_of(members));
+    const int code = members->own == 0
+                         ? MPI_SUCCESS
+                         : receive_from(members, data, bytes, place_of(members).parent);
     return code == MPI_SUCCESS ? coll_members_pass_on(members, data, bytes) : code;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gathers and broadcasts small data among some ranks of a communicator, for the set-up of
- * communicators and for measurements. The messages follow a binomial tree, so that no rank opens
- * more than log2(p) connections: each open connection takes a file descriptor, and some MPI
+ * communicators and for measurements. The messages follow a k-nomial tree, so that no rank opens
+ * more than some log2(p) connections: each open connection takes a file descriptor, and some MPI
  * libraries ask the system about all of them whenever they wait.
  */
 #ifndef COLL_LIB_BASE_MEMBERS_H

@@ -8,12 +8,17 @@ int coll_tree_depth(int p) {
     return depth;
 }
 
-int coll_tree_knomial(int p, int radix, int position, int *parent, int children[]) {
-    /* A position's lowest nonzero digit is its distance from its parent; lower digits span its
-     * subtree. */
+/* Returns the value of a one in the lowest digit of POSITION that is not zero, or of the first
+ * digit that is zero in all positions. Lower digits number the positions of the subtree. */
+static long long lowest_unit(int p, int radix, int position) {
     long long unit = 1;
     while (unit < p && position / unit % radix == 0)
         unit *= radix;
+    return unit;
+}
+
+int coll_tree_knomial(int p, int radix, int position, int *parent, int children[]) {
+    long long unit = lowest_unit(p, radix, position);
     *parent = position ? (int)(position - position / unit % radix * unit) : -1;
 
     int count = 0;
@@ -28,7 +33,11 @@ int coll_tree_binomial(int p, int position, int *parent, int children[]) {
     return coll_tree_knomial(p, 2, position, parent, children);
 }
 
+int coll_tree_knomial_end(int p, int radix, int position) {
+    const long long unit = lowest_unit(p, radix, position);
+    return unit < p - position ? (int)(position + unit) : p;
+}
+
 int coll_tree_binomial_end(int p, int position) {
-    long long lowest_bit = position & -position;
-    return position == 0 || position + lowest_bit > p ? p : (int)(position + lowest_bit);
+    return coll_tree_knomial_end(p, 2, position);
 }

@@ -21,7 +21,10 @@ int coll_tree_binomial(int p, int position, int *parent, int children[]);
  */
 int coll_tree_knomial(int p, int radix, int position, int *parent, int children[]);
 
-/* Returns the first position after the subtree of POSITION. */
+/* Returns the first position after the subtree of POSITION, in the k-nomial tree of RADIX. */
+int coll_tree_knomial_end(int p, int radix, int position);
+
+/* Returns the same of the binomial tree. */
 int coll_tree_binomial_end(int p, int position);
 
 #endif

@@ -26,7 +26,7 @@ START_TEST(tree_depth) {
 END_TEST
 
 /* Every position except 0 is the child of its parent once, and is reached in time: a position that
- * has the message sends RADIX - 1 messages in each round. */
+ * has the message sends RADIX - 1 messages in each round. Subtrees follow each other. */
 static void check_knomial_tree(int p, int radix) {
     int round[200], reached[200] = {0}, known = 1;
     memset(round, -1, sizeof round);
@@ -40,6 +40,8 @@ static void check_knomial_tree(int p, int radix) {
             ck_assert(child > 0 && child < p && round[child] == -1);
             coll_tree_knomial(p, radix, child, &of_child, unused);
             ck_assert_int_eq(of_child, position);
+            ck_assert_int_eq(coll_tree_knomial_end(p, radix, child),
+                             i > 0 ? children[i - 1] : coll_tree_knomial_end(p, radix, position));
             round[child] = round[position] + 1 + i / (radix - 1);
             ck_assert_int_le(round[child], coll_radix_digits(p, radix));
             reached[known++] = child;
