@@ -427,6 +427,28 @@ START_TEST(what_must_stay_is_not_learnt) {
 }
 END_TEST
 
+/* Calls that are known to be native would be chosen natively, whichever calls came before. */
+START_TEST(known_native_calls_are_native) {
+    enum { CLASSES = 20 };
+    MPI_Comm comm = open_comm("COLL_LEARN", "0");
+    coll_comm *own;
+    int known = 0;
+    ck_assert_int_eq(coll_comm_get(comm, &own), MPI_SUCCESS);
+    for (int i = 0; i < CALLS * CLASSES; i++) {
+        const coll_operation operation = calls[i / CLASSES].operation;
+        (void)settled(comm, operation, (size_t)1 << i * 7 % CLASSES);
+        for (size_t bytes = 1; bytes < (size_t)1 << CLASSES; bytes += 1 + bytes / 3) {
+            if (!coll_state_is_native(coll_state_of(own), operation, bytes))
+                continue;
+            ck_assert(settled(comm, operation, bytes).algorithm->native);
+            known++;
+        }
+    }
+    ck_assert_int_gt(known, 0);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 static void open_directory(void) {
     if (world_rank == 0)
         ck_assert_ptr_nonnull(mkdtemp(directory));
@@ -456,6 +478,7 @@ static Suite *suite(void) {
     tcase_add_test(tests, what_is_learnt_holds_for_other_communicators);
     tcase_add_test(tests, native_is_not_tried_where_it_lost_at_a_smaller_size);
     tcase_add_test(tests, it_may_end_at_any_time);
+    tcase_add_test(tests, known_native_calls_are_native);
     tcase_add_loop_test(tests, what_must_stay_is_not_learnt, 0, sizeof left / sizeof *left);
     suite_add_tcase(made, tests);
     return made;
