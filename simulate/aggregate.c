@@ -5,8 +5,8 @@
  * slowest rank. Verifies the sums.
  *
  * Every rank contributes BYTES of key-value pairs: PAIRS of them for each rank that owns keys
- * (lib/aggregate/partition.h). It does so TASKS times, each time with other keys, like the tasks of a
- * node that don't combine their pairs.
+ * (lib/aggregate/partition.h). It does so TASKS times, each time with other keys, like the tasks of
+ * a node that don't combine their pairs.
  *
  * With SCALE in the environment, a byte stands for SCALE bytes, and the platform's links are SCALE
  * times slower. So the time is right for data that exceed this machine's memory.

@@ -85,7 +85,7 @@ typedef struct exchange {
 } exchange;
 
 /* Returns the largest power of two up to RANKS. */
-static int power_below(int ranks) {
+static int largest_power(int ranks) {
     int power = 1;
     while (power <= ranks / 2)
         power *= 2;
@@ -93,7 +93,7 @@ static int power_below(int ranks) {
 }
 
 int coll_agreement_rounds(int ranks) {
-    const int power = power_below(ranks), folds = power < ranks ? 2 : 0;
+    const int power = largest_power(ranks), folds = power < ranks ? 2 : 0;
     return __builtin_ctz((unsigned)power) + folds;
 }
 
@@ -104,7 +104,7 @@ int coll_agreement_rounds(int ranks) {
  * libraries' allreduces often use the same partners, so that few connections are opened.
  */
 static exchange exchange_of(int ranks, int rank, int round) {
-    const int power = power_below(ranks), pairs = ranks - power;
+    const int power = largest_power(ranks), pairs = ranks - power;
     const bool paired = rank < 2 * pairs, odd = rank % 2;
     if (pairs > 0 && round == 0)
         return (exchange){rank ^ 1, paired && !odd, paired && odd};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gathers and broadcasts small data among some ranks of a communicator, for the set-up of
- * communicators and for measurements. The messages follow a k-nomial tree, so that no rank opens
- * more than some log2(p) connections: each open connection takes a file descriptor, and some MPI
- * libraries ask the system about all of them whenever they wait.
+ * communicators and for measurements. The messages follow a tree of radix 4, so that no rank
+ * opens more than some 3 log4(p) connections: each open connection takes a file descriptor, and
+ * some MPI libraries ask the system about all of them whenever they wait.
  */
 #ifndef COLL_LIB_BASE_MEMBERS_H
 #define COLL_LIB_BASE_MEMBERS_H

@@ -7,9 +7,9 @@
 #include "config.h"
 
 #include "lib/aggregate/aggregate.h"
+#include "lib/aggregate/partition.h"
 #include "lib/aggregate/pool.h"
 #include "lib/algorithm/operations.h"
-#include "lib/aggregate/partition.h"
 #include "tests/support/allocations.h"
 #include "tests/support/harness.h"
 
