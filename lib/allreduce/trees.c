@@ -142,17 +142,11 @@ void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
         plan->parent = member_rank(&all, parent);
 }
 
-/* Returns the largest power of two that is at most COUNT. */
-static int power_below(int count) {
-    int depth = coll_tree_depth(count);
-    return 1 << (depth - (1 << depth > count));
-}
-
 void coll_trees_double(coll_trees *plan, coll_unit unit) {
     if (plan->parent != NONE)
         return;
     members all = members_of(plan->base.args, unit, COLL_UNIT_ALL);
-    int power = power_below(all.count), pairs = all.count - power;
+    int power = 1 << coll_tree_doublings(all.count), pairs = all.count - power;
     bool paired = all.index < 2 * pairs;
     if (paired && all.index % 2) {
         plan->parent = member_rank(&all, all.index - 1);

@@ -57,16 +57,10 @@ static coll_plan *linear_plan(const coll_plan_args *args, coll_plan_size size, v
 
 /* --- doubling --- */
 
-/* Returns the number of exchanges, floor(log2 RANKS). As many ranks take part as the largest power
- * of two that is at most RANKS. */
-static int exchanges_of(int ranks) {
-    return coll_tree_depth(ranks + 1) - 1;
-}
-
 static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_plan_args *args = base->args;
     const int ranks = args->shape->topo->ranks, own = args->line->position,
-              exchanges = exchanges_of(ranks), power = 1 << exchanges, more = ranks - power,
+              exchanges = coll_tree_doublings(ranks), power = 1 << exchanges, more = ranks - power,
               nth = (int)round - (more > 0);
     if (nth >= 0 && nth < exchanges) {
         if (own >= power)
@@ -89,7 +83,7 @@ static coll_plan_size doubling_size(const coll_plan_args *args) {
 }
 
 static coll_plan *doubling_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    const int ranks = args->shape->topo->ranks, exchanges = exchanges_of(ranks);
+    const int ranks = args->shape->topo->ranks, exchanges = coll_tree_doublings(ranks);
     return coll_plan_make(args, size, memory,
                           (uint64_t)exchanges + (ranks > 1 << exchanges ? 2 : 0), doubling_round);
 }

@@ -4,6 +4,7 @@
 #include "lib/base/agree.h"
 
 #include "lib/base/error.h"
+#include "lib/pattern/binomial.h"
 
 #include <string.h>
 
@@ -84,17 +85,9 @@ typedef struct exchange {
     bool sends, receives;
 } exchange;
 
-/* Returns the largest power of two up to RANKS. */
-static int largest_power(int ranks) {
-    int power = 1;
-    while (power <= ranks / 2)
-        power *= 2;
-    return power;
-}
-
 int coll_agreement_rounds(int ranks) {
-    const int power = largest_power(ranks), folds = power < ranks ? 2 : 0;
-    return __builtin_ctz((unsigned)power) + folds;
+    const int doublings = coll_tree_doublings(ranks), folds = 1 << doublings < ranks ? 2 : 0;
+    return doublings + folds;
 }
 
 /*
@@ -104,7 +97,7 @@ int coll_agreement_rounds(int ranks) {
  * libraries' allreduces often use the same partners, so that few connections are opened.
  */
 static exchange exchange_of(int ranks, int rank, int round) {
-    const int power = largest_power(ranks), pairs = ranks - power;
+    const int pairs = ranks - (1 << coll_tree_doublings(ranks));
     const bool paired = rank < 2 * pairs, odd = rank % 2;
     if (pairs > 0 && round == 0)
         return (exchange){rank ^ 1, paired && !odd, paired && odd};

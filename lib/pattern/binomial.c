@@ -8,6 +8,11 @@ int coll_tree_depth(int p) {
     return depth;
 }
 
+int coll_tree_doublings(int p) {
+    int depth = coll_tree_depth(p);
+    return 1L << depth > p ? depth - 1 : depth;
+}
+
 /* Returns the value of a one in the lowest digit of POSITION that is not zero, or of the first
  * digit that is zero in all positions. Lower digits number the positions of the subtree. */
 static long long lowest_unit(int p, int radix, int position) {

@@ -6,6 +6,10 @@
 /* Returns ceil(log2 p), the rounds in which a message reaches p positions; p must be at least 1. */
 int coll_tree_depth(int p);
 
+/* Returns floor(log2 p), the rounds of recursive doubling among the largest power of two of
+ * positions up to p; p must be at least 1. */
+int coll_tree_doublings(int p);
+
 /*
  * The binomial tree whose subtrees are runs of consecutive positions. Sets *PARENT (-1 at position
  * 0) and CHILDREN, which needs room for 31, in the order in which to send: the farthest child

@@ -211,10 +211,9 @@ static coll_plan *plan_of(const coll_plan_args *args, coll_plan_size size, bool 
                           void *memory) {
     halving_plan *plan = memory;
     const int ranks = args->shape->topo->ranks;
-    *plan = (halving_plan){
-        .base = coll_plan_of(args, size, 1, plan_round), .near_first = near_first, .going = 1};
-    while (plan->going <= ranks / 2)
-        plan->going *= 2;
+    *plan = (halving_plan){.base = coll_plan_of(args, size, 1, plan_round),
+                           .near_first = near_first,
+                           .going = 1 << coll_tree_doublings(ranks)};
     plan->pairs = ranks - plan->going;
     return &plan->base;
 }

@@ -13,6 +13,7 @@
 #include "lib/tuning/select.h"
 #include "tests/support/harness.h"
 
+#include <limits.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -22,6 +23,14 @@ START_TEST(tree_depth) {
     static const int expected[][2] = {{1, 0}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {128, 7}, {129, 8}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         ck_assert_int_eq(coll_tree_depth(expected[i][0]), expected[i][1]);
+}
+END_TEST
+
+START_TEST(tree_doublings) {
+    static const int expected[][2] = {{1, 0},   {2, 1},   {3, 1},   {4, 2},
+                                      {127, 6}, {128, 7}, {129, 7}, {INT_MAX, 30}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        ck_assert_int_eq(coll_tree_doublings(expected[i][0]), expected[i][1]);
 }
 END_TEST
 
@@ -518,6 +527,7 @@ static Suite *patterns(void) {
     Suite *suite = suite_create("patterns");
     TCase *tests = tcase_create("pure");
     tcase_add_test(tests, tree_depth);
+    tcase_add_test(tests, tree_doublings);
     tcase_add_test(tests, trees_reach_everyone_in_time);
     tcase_add_test(tests, usual_trees_are_those_of_mpi_libraries);
     tcase_add_test(tests, circulant_schedules_are_complete_and_optimal);
