@@ -32,6 +32,13 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/pattern/binomial.h"
 #include "lib/plan/node_pairs.h"
+#include "lib/plan/tuned.h"
+
+/*
+ * The lane of the allreduce inside nodes. On the lane of another exchange between the same ranks it
+ * would have to wait for that exchange in the round before, so that rounds would hardly overlap.
+ */
+enum { LANE_SHARES = COLL_LANE_RESULTS + 1 };
 
 enum { NONE = -1 };
 enum { CUTS_MOST = 31 }; /* most times that a node's ranks are halved until one rank is alone */
@@ -41,6 +48,7 @@ typedef struct shares_plan {
     coll_plan base;
     coll_node_pairs pairs;
     int cuts; /* how often the node's ranks are halved until this rank is alone */
+    size_t segment;
 } shares_plan;
 
 /*
@@ -269,23 +277,47 @@ static void allgather_inside(draft *d) {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const shares_plan *plan = (const shares_plan *)base;
-    draft d = {
-        .plan = plan,
-        .steps = steps,
-        .lane = COLL_LANE_SUMS,
-        .changed = NONE,
-        .what = coll_segment_at(base->args->shape->bytes, coll_segment_given(base->args), round)};
+    draft d = {.plan = plan,
+               .steps = steps,
+               .lane = COLL_LANE_SUMS,
+               .changed = NONE,
+               .what = coll_segment_at(base->args->shape->bytes, plan->segment, round)};
     d.at = AREAS * d.what.length;
     reduce_scatter_inside(&d);
     const int sent = exchange_sums(&d);
-    d.lane = COLL_LANE_RESULTS;
+    d.lane = LANE_SHARES;
     allreduce_inside(&d);
+    d.lane = COLL_LANE_RESULTS;
     exchange_results(&d, sent);
     allgather_inside(&d);
     return d.count;
 }
 
 /* --- Plans --- */
+
+/*
+ * Returns the bytes of a round's segment. The cost model's segments are made longer, if necessary:
+ * - up to FITTING, so that all rounds fit the window, because a last few rounds would run alone;
+ * - until a message between nodes has MESSAGE_LEAST bytes;
+ * - until the rounds of a window keep a link busy for the time of a message.
+ * At most MOST bytes, so that memory is bounded.
+ */
+static size_t segment_of(const coll_plan_args *args, const coll_node_pairs_extent *all) {
+    enum { FITTING = 32 << 10, MESSAGE_LEAST = 1 << 10, MOST = 256 << 10 };
+    const coll_shape *shape = args->shape;
+    const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
+    if (args->values->at[COLL_SEGMENT] > 0)
+        return coll_segment_given(args);
+    const size_t window = (size_t)args->values->at[COLL_WINDOW],
+                 fitting = coll_least((shape->bytes + window - 1) / window, FITTING),
+                 messages = MESSAGE_LEAST * (size_t)(all->nodes * all->parts),
+                 busy = (size_t)(link->latency / link->per_byte) / window;
+    size_t segment = coll_segment_asked(args, 1);
+    segment = fitting > segment ? fitting : segment;
+    segment = messages > segment ? messages : segment;
+    segment = busy > segment ? busy : segment;
+    return coll_segment_even(shape, shape->bytes, coll_least(segment, MOST));
+}
 
 /* Maxima over the ranks of a node. */
 typedef struct needs {
@@ -304,7 +336,7 @@ static needs needs_of(const coll_node_pairs_extent *all, int ranks) {
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_node_pairs_extent all = coll_node_pairs_measure(args);
     const coll_shape *shape = args->shape;
-    const size_t segment = coll_segment_given(args),
+    const size_t segment = segment_of(args, &all),
                  piece = coll_share(shape, segment, all.nodes * all.parts, 0).length;
     int steps = 0, pieces = 0;
     for (int position = 0, ranks; position < shape->topo->ranks; position += ranks) {
@@ -323,11 +355,13 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    const coll_node_pairs_extent all = coll_node_pairs_measure(args);
     shares_plan *plan = memory;
     plan->pairs = coll_node_pairs_open(args, plan + 1);
     plan->cuts = coll_cut_depth(plan->pairs.ranks, 2, plan->pairs.place);
-    plan->base = coll_plan_of(
-        args, size, coll_segment_count(args->shape->bytes, coll_segment_given(args)), plan_round);
+    plan->segment = segment_of(args, &all);
+    plan->base =
+        coll_plan_of(args, size, coll_segment_count(args->shape->bytes, plan->segment), plan_round);
     return &plan->base;
 }
 
@@ -339,8 +373,8 @@ static bool is_applicable(const coll_shape *call) {
 const coll_algorithm coll_allreduce_node_shares = {
     .name = "node_shares",
     .summary = "each node sums up a share; all its ranks exchange with other nodes at once",
-    .params = {COLL_PARAM_SEGMENT("most bytes of the data that are exchanged at a time", 64 << 10),
-               COLL_PARAM_WINDOW("segments in flight", 3)},
+    .params = {COLL_PARAM_SEGMENT("bytes of the data exchanged at a time; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("segments in flight", 4)},
     .applicable = is_applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

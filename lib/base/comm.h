@@ -19,8 +19,8 @@
 
 /* Tags of the messages on the private communicator. */
 enum {
-    COLL_TAG_COLLECTIVE = 1, /* and the next tag: one for each lane of a plan */
-    COLL_TAG_COUNTS = COLL_TAG_COLLECTIVE + 2,
+    COLL_TAG_COLLECTIVE = 1, /* and the next two tags: one for each lane of a plan */
+    COLL_TAG_COUNTS = COLL_TAG_COLLECTIVE + 3,
     COLL_TAG_PAIRS,
     COLL_TAG_AGREE,
     COLL_TAG_ROLL_CALL,

@@ -30,7 +30,7 @@
 
 enum {
     COLL_STEP_AFTER = 3, /* most dependencies of a step (see also after_earlier) */
-    COLL_LANES = 2
+    COLL_LANES = 3
 };
 
 typedef enum coll_step_kind {

@@ -655,6 +655,22 @@ START_TEST(pipelines_on_shared_nodes_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* Rounds of node_shares don't wait for each other's messages: four take little longer than one. */
+START_TEST(rounds_between_nodes_overlap) {
+    enum { BYTES = 64 << 10, ROUNDS = 4 };
+    const coll_algorithm *algorithm = &coll_allreduce_node_shares;
+    scene s;
+    set_shared_scene(&s, algorithm, 8, 8, BYTES);
+    s.shape.element = 1;
+    s.profile.level[COLL_LEVEL_RACK].latency = 300 * a;
+    s.values.at[COLL_SEGMENT] = BYTES;
+    const double whole = seconds_of(&s, algorithm);
+    s.values.at[COLL_SEGMENT] = BYTES / ROUNDS;
+    s.values.at[COLL_WINDOW] = ROUNDS;
+    ck_assert_double_lt(seconds_of(&s, algorithm), 1.2 * whole);
+}
+END_TEST
+
 /*
  * Two ranks of each node send to other nodes at the same time. Neither is ahead, so every second
  * exchange takes the time of two messages on the link, and a latency.
@@ -1098,6 +1114,7 @@ int main(void) {
     tcase_add_loop_test(cases, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_loop_test(cases, pipelines_on_shared_nodes_take_as_long_as_they_do_in_full, 0, 3);
+    tcase_add_test(cases, rounds_between_nodes_overlap);
     tcase_add_test(cases, ranks_of_a_node_share_its_link);
     tcase_add_test(cases, exchanges_of_several_pairs_use_both_directions);
     tcase_add_test(cases, the_slower_messages_are_the_more_chunks_are_under_way);
