@@ -77,6 +77,12 @@ static void add_block(const unequal_plan *plan, list *blocks, int position, size
         blocks->rounds += coll_segment_count(bytes, plan->base.size.segment);
 }
 
+/* Makes the next blocks of both directions begin in the same round. */
+static void align_rounds(list lists[DIRECTIONS]) {
+    lists[RECEIVES].rounds = lists[SENDS].rounds =
+        lists[RECEIVES].rounds > lists[SENDS].rounds ? lists[RECEIVES].rounds : lists[SENDS].rounds;
+}
+
 /* Adds the small blocks of all turns if SMALL, else the other blocks. */
 static void add_blocks(unequal_plan *plan, const coll_turn turns[], int count, bool small) {
     const coll_plan_args *args = plan->base.args;
@@ -89,9 +95,7 @@ static void add_blocks(unequal_plan *plan, const coll_turn turns[], int count, b
                 add_block(plan, &lists[direction], position, bytes);
         }
         if (!small && plan->in_step)
-            lists[RECEIVES].rounds = lists[SENDS].rounds =
-                lists[RECEIVES].rounds > lists[SENDS].rounds ? lists[RECEIVES].rounds
-                                                             : lists[SENDS].rounds;
+            align_rounds(lists);
     }
 }
 
@@ -106,7 +110,7 @@ static void list_blocks(unequal_plan *plan, const coll_turn turns[], int count) 
         blocks->rounds = blocks->small_rounds;
     }
     if (plan->in_step)
-        plan->lists[SENDS].rounds = plan->lists[RECEIVES].rounds;
+        align_rounds(plan->lists);
     add_blocks(plan, turns, count, false);
 }
 

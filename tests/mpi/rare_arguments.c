@@ -188,6 +188,30 @@ START_TEST(blocks_in_place_are_far_apart) {
 }
 END_TEST
 
+/* One rank sends a byte to one rank. There is nothing else to send. */
+START_TEST(one_rank_sends_a_byte_to_one) {
+    static const char *const specs[] = {"pairwise", "linear", "tuna"};
+    MPI_Count *counts = calloc(2 * (size_t)ranks, sizeof *counts);
+    MPI_Aint *places = calloc((size_t)ranks, sizeof *places);
+    harness_assert(counts && places, "memory");
+    MPI_Comm comm = comm_with("alltoall", specs[_i]);
+    for (int pair = 0; pair < ranks * ranks; pair++) {
+        const int from = pair / ranks, to = pair % ranks;
+        char own = (char)(pair % 100 + 1), got = 0;
+        counts[to] = rank == from;
+        counts[ranks + from] = rank == to;
+        int code = COLL_Alltoallv(&own, counts, places, MPI_BYTE, &got, counts + ranks, places,
+                                  MPI_BYTE, comm);
+        harness_assert(code == MPI_SUCCESS && got == (rank == to ? own : 0),
+                       "%s, from %d to %d: %s", specs[_i], from, to, harness_text(code));
+        counts[to] = counts[ranks + from] = 0;
+    }
+    MPI_Comm_free(&comm);
+    free(counts);
+    free(places);
+}
+END_TEST
+
 /* The operand with the larger key wins. In memory the value comes first, in the type map the key.
  */
 typedef struct entry {
@@ -264,6 +288,7 @@ static Suite *suite(void) {
     tcase_add_test(tests, some_ranks_reduce_scatter_in_place);
     tcase_add_test(tests, groups_of_different_size_reduce_scatter);
     tcase_add_test(tests, blocks_in_place_are_far_apart);
+    tcase_add_loop_test(tests, one_rank_sends_a_byte_to_one, 0, 3);
     tcase_add_test(tests, type_maps_may_have_another_order);
     tcase_add_test(tests, neighbours_take_different_paths);
     suite_add_tcase(made, tests);
