@@ -24,6 +24,8 @@
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
 
+#include <math.h>
+
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_two_trees *plan = (const coll_two_trees *)base;
     int count = 0;
@@ -41,9 +43,25 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
+/*
+ * Returns the user's window. If there is none, returns how many rounds a link passes while a
+ * message goes up a tree from node to node: in each round a rank is a leaf of one tree and an inner
+ * node of the other, so it can't be further ahead than its window. At least FEWEST, at most MOST.
+ */
+static size_t window_of(const coll_plan_args *args, size_t segment) {
+    enum { FEWEST = 4, MOST = 16 };
+    const coll_topo *topo = args->shape->topo;
+    const coll_cost *link = coll_profile_outermost(args->shape->profile, topo);
+    if (args->values->at[COLL_WINDOW])
+        return (size_t)args->values->at[COLL_WINDOW];
+    const double hops = coll_two_trees_depth(topo) - (topo->most_ranks_per_node - 1),
+                 round = COLL_TWO_TREES * (double)segment * link->per_byte;
+    return (size_t)fmin(fmax(hops * coll_cost_relay(link, 0) / round, FEWEST), MOST);
+}
+
 static coll_plan_size plan_size(const coll_plan_args *args) {
     size_t segment = coll_segment_asked(args, 2 * coll_two_trees_depth(args->shape->topo));
-    return coll_two_trees_size(args, segment, args->values->at[COLL_WINDOW],
+    return coll_two_trees_size(args, segment, window_of(args, segment),
                                COLL_TWO_TREES * (2 * COLL_TWO_TREES_CHILDREN + 1),
                                COLL_TWO_TREES * COLL_TWO_TREES_CHILDREN);
 }
@@ -56,7 +74,7 @@ const coll_algorithm coll_reduce_two_tree = {
     .name = "two_tree",
     .summary = "segments of the sums alternate between two trees; each host adds in only one",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("segments in flight, in each tree", 4)},
+               COLL_PARAM_WINDOW("segments in flight, in each tree; 0: by the cost model", 0)},
     .applicable = coll_order_is_free,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -15,6 +15,7 @@
 #include "lib/cost/networks.h"
 #include "lib/gather/gather.h"
 #include "lib/pattern/binomial.h"
+#include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/sim/estimate.h"
 #include "lib/sim/link_load.h"
@@ -671,6 +672,20 @@ START_TEST(rounds_between_nodes_overlap) {
 }
 END_TEST
 
+/* At high latency, more rounds of two_tree are under way. */
+START_TEST(a_window_covers_the_way_up_the_trees) {
+    enum { BYTES = 1 << 20, FEW = 4 };
+    const coll_algorithm *algorithm = &coll_reduce_two_tree;
+    scene s;
+    set_scene(&s, algorithm, 16, 16, BYTES);
+    s.shape.element = 1;
+    s.profile.level[COLL_LEVEL_RACK].latency = 300 * a;
+    const double many = seconds_of(&s, algorithm);
+    s.values.at[COLL_WINDOW] = FEW;
+    ck_assert_double_lt(many, 0.7 * seconds_of(&s, algorithm));
+}
+END_TEST
+
 /*
  * Two ranks of each node send to other nodes at the same time. Neither is ahead, so every second
  * exchange takes the time of two messages on the link, and a latency.
@@ -1115,6 +1130,7 @@ int main(void) {
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_loop_test(cases, pipelines_on_shared_nodes_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_test(cases, rounds_between_nodes_overlap);
+    tcase_add_test(cases, a_window_covers_the_way_up_the_trees);
     tcase_add_test(cases, ranks_of_a_node_share_its_link);
     tcase_add_test(cases, exchanges_of_several_pairs_use_both_directions);
     tcase_add_test(cases, the_slower_messages_are_the_more_chunks_are_under_way);
