@@ -35,7 +35,7 @@
 
 #include "lib/allreduce/allreduce.h"
 #include "lib/pattern/binomial.h"
-#include "lib/plan/plan.h"
+#include "lib/plan/tuned.h"
 
 #include <string.h>
 
@@ -314,8 +314,9 @@ static coll_plan_size size_of(const coll_plan_args *args, bool levels) {
     }
     size_t chunk = coll_chunk_of(args, least);
     return (coll_plan_size){
-        .window =
-            (int)coll_least(args->values->at[COLL_WINDOW], coll_segment_count(shape->bytes, chunk)),
+        .window = (int)coll_least(
+            coll_window_asked(args, 2 * chunk, 2 * coll_tree_depth(shape->topo->nodes)),
+            coll_segment_count(shape->bytes, chunk)),
         .steps = STEPS * skips,
         .segments = ROOMS + 2 * rooms_of(&f),
         .segment = chunk,
@@ -391,7 +392,7 @@ static bool has_levels(const coll_shape *call) {
     {                                                                                              \
         COLL_PARAM_SEGMENT("most bytes of a chunk, all blocks of which move at the same time",     \
                            64 << 10),                                                              \
-            COLL_PARAM_WINDOW("chunks in flight", 4)                                               \
+            COLL_PARAM_WINDOW("chunks in flight; 0: by the cost model", 0)                         \
     }
 
 const coll_algorithm coll_allreduce_circulant = {

@@ -24,6 +24,7 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/allreduce/trees.h"
 #include "lib/pattern/binomial.h"
+#include "lib/plan/tuned.h"
 
 enum { NONE = -1 };
 /*
@@ -174,28 +175,6 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /*
- * Returns the user's window. If there is none, returns how many chunks keep a host's link busy
- * during the latencies of one chunk's messages, which follow one another. That number is doubled,
- * since chunks under way share the link, and rounded up to a power of two, since the number of
- * chunks mostly is a power of two, too. The result is at least FEWEST, and at most MOST; if it is
- * more than FEWEST, all these chunks fit the buffer before a host.
- */
-static size_t window_of(const coll_plan_args *args, size_t chunk) {
-    enum { FEWEST = 4, MOST = 8 };
-    const coll_topo *topo = args->shape->topo;
-    const coll_cost *link = coll_profile_outermost(args->shape->profile, topo);
-    if (args->values->at[COLL_WINDOW])
-        return (size_t)args->values->at[COLL_WINDOW];
-    const double latency = 2 * coll_tree_depth(topo->nodes) * coll_cost_relay(link, 0),
-                 busy = 2 * (double)chunk * link->per_byte, enough = 2 * (1 + latency / busy),
-                 fit = link->buffer > 0 ? link->buffer / (double)chunk : MOST;
-    size_t window = FEWEST;
-    while (window < MOST && (double)window < enough && 2 * (double)window <= fit)
-        window *= 2;
-    return window;
-}
-
-/*
  * Each peer takes a send, a receive and a combination, and on the way back a send and a receive.
  * Each chunk, except perhaps the last one, has the same number of elements for each part.
  */
@@ -203,7 +182,9 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_shape *shape = args->shape;
     size_t chunk = coll_chunk_of(args, shape->element << coll_tree_depth(shape->topo->ranks));
     return (coll_plan_size){
-        .window = (int)coll_least(window_of(args, chunk), coll_segment_count(shape->bytes, chunk)),
+        .window = (int)coll_least(
+            coll_window_asked(args, 2 * chunk, 2 * coll_tree_depth(shape->topo->nodes)),
+            coll_segment_count(shape->bytes, chunk)),
         .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
         .segments = SEGMENTS,
         .segment = chunk,

@@ -21,7 +21,7 @@
 #include "config.h"
 
 #include "lib/pattern/binomial.h"
-#include "lib/plan/plan.h"
+#include "lib/plan/tuned.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 
 /* Round I handles segment I of each block. */
@@ -140,7 +140,8 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
     int p = args->shape->topo->ranks;
     size_t segment = segment_of(args);
     uint64_t rounds = coll_segment_count(coll_blocks_longest(args->input), segment);
-    return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW], rounds),
+    size_t window = coll_window_asked(args, (size_t)p * segment, coll_tree_depth(p));
+    return (coll_plan_size){.window = (int)coll_least(window, rounds),
                             .steps = (is_whole(args, segment) ? 2 : p) + 3 * coll_tree_depth(p) + 1,
                             .segments = 2,
                             .segment = (size_t)p * segment,
@@ -163,7 +164,7 @@ const coll_algorithm coll_reduce_scatter_circulant = {
     .summary = "sums of runs of blocks over a circulant graph, in the fewest possible rounds",
     .params = {COLL_PARAM_SEGMENT(
                    "most bytes, of all blocks together, that are forwarded at a time", 64 << 10),
-               COLL_PARAM_WINDOW("segments in flight", 4)},
+               COLL_PARAM_WINDOW("segments in flight; 0: by the cost model", 0)},
     .applicable = coll_order_is_free,
     .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},

@@ -722,14 +722,16 @@ END_TEST
 /* Unless they could overflow the buffer before a host. */
 START_TEST(the_slower_messages_are_the_more_chunks_are_under_way) {
     enum { CHUNK = 64 << 10, FEWEST = 4 };
-    const coll_algorithm *algorithm = &coll_allreduce_halving;
+    static const coll_algorithm *const algorithms[] = {&coll_allreduce_halving,
+                                                       &coll_allreduce_circulant};
+    const coll_algorithm *algorithm = algorithms[_i];
     scene s;
     set_scene(&s, algorithm, 64, 64, 16 * CHUNK);
     s.shape.root = COLL_NO_ROOT;
     s.shape.element = 1;
     s.profile.level[COLL_LEVEL_RACK].latency = 30 * a;
     const double most = seconds_of(&s, algorithm);
-    s.profile.level[COLL_LEVEL_RACK].buffer = FEWEST * CHUNK;
+    s.profile.level[COLL_LEVEL_RACK].buffer = CHUNK;
     const double fitting = seconds_of(&s, algorithm);
     s.values.at[COLL_WINDOW] = FEWEST;
     ck_assert_double_eq(fitting, seconds_of(&s, algorithm));
@@ -1133,7 +1135,7 @@ int main(void) {
     tcase_add_test(cases, a_window_covers_the_way_up_the_trees);
     tcase_add_test(cases, ranks_of_a_node_share_its_link);
     tcase_add_test(cases, exchanges_of_several_pairs_use_both_directions);
-    tcase_add_test(cases, the_slower_messages_are_the_more_chunks_are_under_way);
+    tcase_add_loop_test(cases, the_slower_messages_are_the_more_chunks_are_under_way, 0, 2);
     tcase_add_test(cases, long_exchanges_of_neighbors_take_as_long_as_they_do_in_full);
     tcase_add_loop_test(cases, few_nodes_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(cases, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
