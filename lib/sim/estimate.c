@@ -246,8 +246,9 @@ static double busy_in_rounds(const estimate *e, subset *p, uint64_t rounds, doub
 /* What simulate_subset finds in addition to the time. */
 enum { PACE = 1, BUSY = 2 };
 
-/* Simulates the first ROUNDS rounds of a subset of SIZE, and finds WHAT. Returns false if EVENTS or
- * the memory do not suffice, or if these rounds wait for later rounds. */
+/* Simulates the first ROUNDS rounds of a subset of SIZE, or fewer if these show the pace, and finds
+ * WHAT. Returns false if EVENTS or the memory do not suffice, or if these rounds wait for later
+ * rounds. */
 static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds, double events,
                             int what, sample *found) {
     subset p;
@@ -257,6 +258,9 @@ static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds
         return true;
     if (!open_subset(e, ranks, &p))
         return false;
+    /* Many plans of fewer ranks have a smaller window, so that fewer rounds show the rate. */
+    if (what & PACE && ranks < e->whole->topo->ranks)
+        rounds = coll_least(rounds, (uint64_t)p.load.size.window + BEHIND);
     const coll_traffic load = count_sample(&p.load, rounds);
     if (load.events > events || !simulate(e, &p, rounds, events, &found->time))
         return false;

@@ -339,6 +339,20 @@ START_TEST(long_calls_in_shares_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* The window of this plan has more rounds than a large rack has ranks, each of which waits for
+ * messages. */
+START_TEST(rounds_of_large_racks_take_as_long_as_they_do_in_full) {
+    const coll_algorithm *algorithm = &coll_allreduce_racks;
+    scene s;
+    set_scene(&s, algorithm, 4 * 38, 38, 4 << 20);
+    s.shape.root = COLL_NO_ROOT;
+    s.shape.element = 1;
+    s.profile.level[COLL_LEVEL_RACK].latency = s.profile.level[COLL_LEVEL_SITE].latency = 9 * a;
+    const double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+    ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.2);
+}
+END_TEST
+
 /*
  * Messages in an order of ranks that changes between racks make uplinks busy, also if only some of
  * the ranks are simulated.
@@ -1121,6 +1135,7 @@ int main(void) {
     tcase_add_loop_test(cases, long_exchanges_take_twice_as_long, 0, 2);
     tcase_add_loop_test(cases, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
     tcase_add_test(cases, long_calls_in_shares_take_as_long_as_they_do_in_full);
+    tcase_add_test(cases, rounds_of_large_racks_take_as_long_as_they_do_in_full);
     tcase_add_test(cases, empty_rounds_tell_nothing);
     tcase_add_loop_test(cases, what_takes_less_than_is_enough_has_its_time, 0, COLL_OPERATIONS);
     tcase_add_loop_test(cases, buffers_of_the_share_that_was_filled_are_as_good,
