@@ -121,10 +121,15 @@ set_up up --racks 1 --hosts 5 --link 20mbit
 finds 'one rack'
 "$netlab" down --name "$lab"
 
-# Round trips of 0.8 ms hide racks: that is kept, and no job measures it again.
+# Round trips of 0.8 ms hide racks: that is kept, and no job measures it again. On a busy machine this may take
+# several attempts.
 set_up up --racks 2 --hosts 2 --link 100mbit --uplink 400mbit --delay 200us
-rm -f "$XDG_CACHE_HOME"/libcoll/*
-places auto >"$work/found"
+for attempt in {1..6}; do
+    rm -f "$XDG_CACHE_HOME"/libcoll/*
+    places auto >"$work/found"
+    [[ $(<"$work/origin") != *'round trips are too long'* ]] || break
+    echo "long round trips: measurement $attempt was disturbed: $(<"$work/origin")"
+done
 matches 'round trips are too long' '# * round trips are too long to tell racks apart; kept in *-slow.conf' "$(<"$work/origin")"
 for topology in auto ''; do
     same "long round trips, then '$topology'" "$(<"$work/found")" "$(places "$topology")"
