@@ -312,13 +312,14 @@ static coll_plan_size size_of(const coll_plan_args *args, bool levels) {
         skips += coll_tree_depth(f.extent[i].most);
         members += (size_t)f.extent[i].most;
     }
-    size_t chunk = coll_chunk_of(args, least);
+    const int segments = ROOMS + 2 * rooms_of(&f);
+    size_t chunk = coll_chunk_of(args, least),
+           window = coll_window_asked(args, 2 * chunk, 2 * coll_tree_depth(shape->topo->nodes),
+                                      (size_t)segments * chunk);
     return (coll_plan_size){
-        .window = (int)coll_least(
-            coll_window_asked(args, 2 * chunk, 2 * coll_tree_depth(shape->topo->nodes)),
-            coll_segment_count(shape->bytes, chunk)),
+        .window = (int)coll_least(window, coll_segment_count(shape->bytes, chunk)),
         .steps = STEPS * skips,
-        .segments = ROOMS + 2 * rooms_of(&f),
+        .segments = segments,
         .segment = chunk,
         .own_bytes = sizeof(circulant_plan) + (levels ? members * sizeof(int) : 0)};
 }

@@ -180,15 +180,15 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
  */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_shape *shape = args->shape;
-    size_t chunk = coll_chunk_of(args, shape->element << coll_tree_depth(shape->topo->ranks));
-    return (coll_plan_size){
-        .window = (int)coll_least(
-            coll_window_asked(args, 2 * chunk, 2 * coll_tree_depth(shape->topo->nodes)),
-            coll_segment_count(shape->bytes, chunk)),
-        .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
-        .segments = SEGMENTS,
-        .segment = chunk,
-        .own_bytes = sizeof(coll_trees)};
+    size_t chunk = coll_chunk_of(args, shape->element << coll_tree_depth(shape->topo->ranks)),
+           window = coll_window_asked(args, 2 * chunk, 2 * coll_tree_depth(shape->topo->nodes),
+                                      SEGMENTS * chunk);
+    return (coll_plan_size){.window =
+                                (int)coll_least(window, coll_segment_count(shape->bytes, chunk)),
+                            .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
+                            .segments = SEGMENTS,
+                            .segment = chunk,
+                            .own_bytes = sizeof(coll_trees)};
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {

@@ -20,10 +20,12 @@ static inline size_t coll_segment_asked(const coll_plan_args *args, double fill)
  * link busy: in a round, LATENCIES messages follow one another, and BYTES pass the link. That
  * number is doubled, since rounds under way share the link, and rounded up to a power of two, since
  * the number of rounds mostly is a power of two, too. The result is at least FEWEST, and at most
- * MOST, or less if the buffer before a host holds less than an EIGHTH of all these rounds' bytes.
+ * MOST, or less if the buffer before a host holds less than an EIGHTH of all these rounds' bytes,
+ * or if the rounds would need more than MEMORY, with SCRATCH bytes each.
  */
-static inline size_t coll_window_asked(const coll_plan_args *args, size_t bytes, int latencies) {
-    enum { FEWEST = 4, MOST = 16, IF_UNKNOWN = 8, EIGHTH = 8 };
+static inline size_t coll_window_asked(const coll_plan_args *args, size_t bytes, int latencies,
+                                       size_t scratch) {
+    enum { FEWEST = 4, MOST = 16, IF_UNKNOWN = 8, EIGHTH = 8, MEMORY = 8 << 20 };
     const coll_cost *link = coll_profile_outermost(args->shape->profile, args->shape->topo);
     if (args->values->at[COLL_WINDOW])
         return (size_t)args->values->at[COLL_WINDOW];
@@ -31,7 +33,8 @@ static inline size_t coll_window_asked(const coll_plan_args *args, size_t bytes,
                  enough = 2 * (1 + latencies * coll_cost_relay(link, 0) / busy),
                  fit = link->buffer > 0 ? EIGHTH * link->buffer / (double)bytes : IF_UNKNOWN;
     size_t window = FEWEST;
-    while (window < MOST && (double)window < enough && 2 * (double)window <= fit)
+    while (window < MOST && (double)window < enough && 2 * (double)window <= fit &&
+           2 * window * scratch <= MEMORY)
         window *= 2;
     return window;
 }

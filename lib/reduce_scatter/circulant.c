@@ -140,11 +140,12 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
     int p = args->shape->topo->ranks;
     size_t segment = segment_of(args);
     uint64_t rounds = coll_segment_count(coll_blocks_longest(args->input), segment);
-    size_t window = coll_window_asked(args, (size_t)p * segment, coll_tree_depth(p));
+    size_t all = (size_t)p * segment,
+           window = coll_window_asked(args, all, coll_tree_depth(p), 2 * all);
     return (coll_plan_size){.window = (int)coll_least(window, rounds),
                             .steps = (is_whole(args, segment) ? 2 : p) + 3 * coll_tree_depth(p) + 1,
                             .segments = 2,
-                            .segment = (size_t)p * segment,
+                            .segment = all,
                             .own_bytes = sizeof(graph_plan) + ((size_t)p + 1) * sizeof(size_t)};
 }
 
