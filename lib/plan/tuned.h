@@ -19,16 +19,17 @@ static inline size_t coll_segment_asked(const coll_plan_args *args, double fill)
  * Returns the user's window, in rounds. If there is none, returns how many rounds keep a host's
  * link busy: in a round, LATENCIES messages follow one another, and BYTES pass the link. That
  * number is doubled, since rounds under way share the link, and rounded up to a power of two, since
- * the number of rounds mostly is a power of two, too. The result is at least FEWEST, and at most
- * MOST, or less if the buffer before a host holds less than an EIGHTH of all these rounds' bytes,
- * or if the rounds would need more than MEMORY, with SCRATCH bytes each.
+ * the number of rounds mostly is a power of two, too. The result is at least FEWEST and at most
+ * MOST. It is less if the buffer before a host holds less than an EIGHTH of all these rounds'
+ * bytes, at most IF_UNKNOWN if that buffer is unknown, and less if the rounds would need more than
+ * MEMORY, with SCRATCH bytes each.
  */
 static inline size_t coll_window_asked(const coll_plan_args *args, size_t bytes, int latencies,
                                        size_t scratch) {
     enum { FEWEST = 4, MOST = 16, IF_UNKNOWN = 8, EIGHTH = 8, MEMORY = 8 << 20 };
-    const coll_cost *link = coll_profile_outermost(args->shape->profile, args->shape->topo);
     if (args->values->at[COLL_WINDOW])
         return (size_t)args->values->at[COLL_WINDOW];
+    const coll_cost *link = coll_profile_outermost(args->shape->profile, args->shape->topo);
     const double busy = (double)bytes * link->per_byte,
                  enough = 2 * (1 + latencies * coll_cost_relay(link, 0) / busy),
                  fit = link->buffer > 0 ? EIGHTH * link->buffer / (double)bytes : IF_UNKNOWN;

@@ -339,8 +339,8 @@ START_TEST(long_calls_in_shares_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
-/* The window of this plan has more rounds than a large rack has ranks, each of which waits for
- * messages. */
+/* The window of this plan has more rounds than a rack has ranks. The plan of fewer ranks, which are
+ * simulated, has a smaller window. */
 START_TEST(rounds_of_large_racks_take_as_long_as_they_do_in_full) {
     const coll_algorithm *algorithm = &coll_allreduce_racks;
     scene s;
@@ -733,7 +733,7 @@ START_TEST(exchanges_of_several_pairs_use_both_directions) {
 }
 END_TEST
 
-/* Unless they could overflow the buffer before a host. */
+/* Unless the buffer before a host is small. */
 START_TEST(the_slower_messages_are_the_more_chunks_are_under_way) {
     enum { CHUNK = 64 << 10, FEWEST = 4 };
     static const coll_algorithm *const algorithms[] = {&coll_allreduce_halving,
